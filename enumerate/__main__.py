@@ -1,0 +1,8 @@
+"""`python -m enumerate`."""
+
+if __name__ == "__main__":  # worker processes import this module too, and must not run it
+    import sys
+
+    from .cli import main
+
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""Boards of rows x columns, their squares, names, neighbours and symmetries, and which of them can have a tour at all.
+
+A square is an int, `row * cols + col`; its name is a column letter and a row number from 1: `a1` is square 0. After
+column `z` comes `aa`. Boards are rows x columns: 5x6 has 5 rows, named 1 to 5, and 6 columns, named a to f.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from .errors import BadRequest
+
+MAX_SQUARES = 65_536
+
+MOVES = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board of `rows` x `cols` squares."""
+
+    rows: int
+    cols: int
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.cols}"
+
+    @property
+    def squares(self) -> int:
+        return self.rows * self.cols
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """For each square the squares a knight's move away, in ascending order."""
+        return tuple(
+            tuple(
+                (row + down) * self.cols + col + right
+                for down, right in MOVES
+                if 0 <= row + down < self.rows and 0 <= col + right < self.cols
+            )
+            for row in range(self.rows)
+            for col in range(self.cols)
+        )
+
+    def name(self, square: int) -> str:
+        row, col = divmod(square, self.cols)
+        return f"{column_name(col)}{row + 1}"
+
+    def square(self, name: str) -> int:
+        """The square of that name; the inverse of `name`."""
+        match = re.fullmatch(r"([a-z]{1,4})([1-9][0-9]{0,5})", name.strip().lower())
+        if not match:
+            raise BadRequest(f"expected a square such as a1 or d4: {name!r}")
+        row, col = int(match[2]) - 1, column_number(match[1])
+        if row >= self.rows or col >= self.cols:
+            last = self.name(self.squares - 1)
+            raise BadRequest(f"no such square on a {self} board, whose squares are a1 to {last}: {name!r}")
+        return row * self.cols + col
+
+    def is_dark(self, square: int) -> bool:
+        """Whether a square has the colour of a1."""
+        row, col = divmod(square, self.cols)
+        return (row + col) % 2 == 0
+
+    @cached_property
+    def symmetries(self) -> tuple[tuple[int, ...], ...]:
+        """The maps of the board onto itself, each as the list of images: eight for a square board, else four."""
+        last_row, last_col = self.rows - 1, self.cols - 1
+        squares = [divmod(square, self.cols) for square in range(self.squares)]
+        flips = [
+            tuple((last_row - row if down else row) * self.cols + (last_col - col if right else col)
+                  for row, col in squares)
+            for down in (False, True)
+            for right in (False, True)
+        ]  # fmt: skip
+        if self.rows != self.cols:
+            return tuple(flips)
+        transpose = tuple(col * self.cols + row for row, col in squares)
+        return tuple(flips + [tuple(transpose[image] for image in flip) for flip in flips])
+
+    @cached_property
+    def classes(self) -> dict[int, int]:
+        """One square for each class under the symmetries, the lowest, and how many squares the class has."""
+        sizes: dict[int, int] = {}
+        for square in range(self.squares):
+            lowest = min(symmetry[square] for symmetry in self.symmetries)
+            sizes[lowest] = sizes.get(lowest, 0) + 1
+        return sizes
+
+
+def column_name(col: int) -> str:
+    letters = ""
+    col += 1
+    while col:
+        col, digit = divmod(col - 1, 26)
+        letters = chr(ord("a") + digit) + letters
+    return letters
+
+
+def column_number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("a") + 1
+    return number - 1
+
+
+def parse_size(text: str) -> Board:
+    """`8` is 8x8, `5x6` has 5 rows and 6 columns."""
+    match = re.fullmatch(r"([0-9]{1,9})(?:[xX]([0-9]{1,9}))?", text.strip())
+    if not match:
+        raise BadRequest(f"expected a size such as 8 or 5x6: {text!r}")
+    rows = int(match[1])
+    cols = int(match[2]) if match[2] else rows
+    if rows < 1 or cols < 1:
+        raise BadRequest(f"a board has at least one row and one column: {text!r}")
+    if rows * cols > MAX_SQUARES:
+        raise BadRequest(f"the search takes boards of at most {MAX_SQUARES:,} squares (256x256): {text!r}")
+    return Board(rows, cols)
+
+
+def why_no_tour(board: Board) -> str | None:
+    """Why no tour of any kind exists on the board, or None.
+
+    Cull and De Curtins (1978): every board with both sides at least 5 has a tour. Narrower boards are known one by
+    one: 3 rows need 4 or at least 7 columns, 4 rows at least 5 (or 3), and 1 or 2 rows allow none but 1x1.
+    """
+    short, long = sorted((board.rows, board.cols))
+    if short >= 5 or (short, long) == (1, 1):
+        return None
+    if short <= 2:
+        return f"a knight cannot visit all squares of a board with {short} {'row' if short == 1 else 'rows'} or columns"
+    if short == 3 and long != 4 and long < 7:
+        return "a board with 3 rows or columns has a tour only if the other side is 4 or at least 7"
+    if (short, long) == (4, 4):
+        return "a board with 4 rows or columns has a tour only if the other side is 3 or at least 5"
+    return None
+
+
+def why_no_closed_tour(board: Board) -> str | None:
+    """Why no closed tour exists on the board, or None: Schwenk's theorem (1991)."""
+    short, long = sorted((board.rows, board.cols))
+    if board.squares % 2:
+        return "no closed tour visits an odd number of squares"
+    if short in (1, 2, 4):
+        return f"no closed tour exists on a board with {short} rows or columns (Schwenk 1991)"
+    if short == 3 and long in (4, 6, 8):
+        return "a board with 3 rows or columns has a closed tour only if the other side is even and at least 10 " \
+            "(Schwenk 1991)"  # fmt: skip
+    return None
+
+
+def why_no_tour_from(board: Board, square: int) -> str | None:
+    """Why no tour starts on this square of a board that has tours, or None.
+
+    The colours alternate along a tour, so on an odd board it starts and ends on the colour that has one square more.
+    """
+    if board.squares % 2 and not board.is_dark(square):
+        return "a tour of a board with an odd number of squares starts on the colour of its corners"
+    return None

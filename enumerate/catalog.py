@@ -1,0 +1,139 @@
+"""The read side: a run on disk as numpy arrays and Arrow tables.
+
+>>> from enumerate.catalog import Run
+>>> for tours in Run("output/closed-8x8").tours(start="a1", variant="closed"):
+...     print(tours.shape)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .board import Board
+from .config import Config
+from .errors import BadRequest, Damaged
+from .jobs import Job, Part, SliceResult
+from .ledger import JobProgress, progress_of, read_records
+from .manifest import NAME, Manifest, read_manifest
+from .plan import make_plan
+from .storage import Storage
+from .summary import PARQUET, TOTAL, summary_table
+from .tour import Tours, square_dtype
+
+BATCH_TOURS = 65_536
+
+
+class Run:
+    """A run in its folder, finished or not. Only what its records name is part of it."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.storage = Storage(self.path)
+        if not self.storage.exists(NAME):
+            raise BadRequest(f"not the folder of a run, it has no {NAME}: '{path}'")
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return read_manifest(self.storage)
+
+    @cached_property
+    def config(self) -> Config:
+        return self.manifest.config(self.path)
+
+    @property
+    def board(self) -> Board:
+        return self.config.board
+
+    @cached_property
+    def plan(self) -> tuple[Job, ...]:
+        return make_plan(self.config)
+
+    @cached_property
+    def records(self) -> dict[tuple[int, int], SliceResult]:
+        """The commit records as they are now, by job and slice."""
+        return read_records(self.storage)
+
+    @cached_property
+    def progress(self) -> list[JobProgress]:
+        return progress_of(self.plan, self.records)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every start square is exhausted or at the end of its budget."""
+        return all(job.next_slice(self.config) is None for job in self.progress)
+
+    def parts(self, start: str | None = None, variant: str | None = None) -> list[Part]:
+        """The parts of the run, or of one start square or variant, in the order their tours were found."""
+        if start is not None:
+            start = self.board.name(self.board.square(start))
+        if variant not in (None, "open", "closed"):
+            raise BadRequest(f"variant is open or closed: {variant!r}")
+        return [
+            part
+            for _, result in sorted(self.records.items())
+            for part in result.parts
+            if start in (None, result.start) and variant in (None, part.variant)
+        ]
+
+    def tours(
+        self, start: str | None = None, variant: str | None = None, batch_tours: int = BATCH_TOURS
+    ) -> Iterator[Tours]:
+        """Tours batch by batch, each an array with one row a tour and one column a move."""
+        for part in self.parts(start, variant):
+            for tours, _ in self.read_part(part, batch_tours):
+                yield tours
+
+    def tour(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
+        """One tour, counted from 1 in the order of `tours`."""
+        left = number
+        for part in self.parts(start, variant):
+            if 1 <= left <= part.tours:
+                for tours, _ in self.read_part(part):
+                    if left <= len(tours):
+                        tour: Tours = tours[left - 1]
+                        return tour
+                    left -= len(tours)
+            left -= part.tours
+        count = sum(part.tours for part in self.parts(start, variant))
+        raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
+
+    def read_part(self, part: Part, batch_tours: int = BATCH_TOURS) -> Iterator[tuple[Tours, np.ndarray]]:
+        """The tours of one part and their iterations, batch by batch, with page checksums verified."""
+        try:
+            with pq.ParquetFile(self.storage.path(part.name), page_checksum_verification=True) as file:
+                for batch in file.iter_batches(batch_tours):
+                    yield _squares(batch.column("tour"), self.board), batch.column("iteration").to_numpy()
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise Damaged(f"damaged, cannot be read: {self.storage.path(part.name)} ({error})") from None
+
+    def summary(self) -> pa.Table:
+        """One row for each start square, from the summary file if the run has one, else from the records."""
+        table = self._whole_summary()
+        return table.filter(pc.not_equal(table["start"], TOTAL))
+
+    def totals(self) -> dict[str, Any]:
+        """The row of totals, by column name."""
+        table = self._whole_summary()
+        return dict(table.slice(table.num_rows - 1).to_pylist()[0])
+
+    def _whole_summary(self) -> pa.Table:
+        if self.storage.exists(PARQUET):
+            return pq.read_table(self.storage.path(PARQUET), page_checksum_verification=True)
+        return summary_table(self.board, self.progress)
+
+
+def _squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
+    """A column of tours as an array, without a copy."""
+    dtype = square_dtype(board)
+    values = np.frombuffer(column.buffers()[1], dtype=dtype)
+    first = column.offset * board.squares
+    tours: Tours = values[first : first + len(column) * board.squares].reshape(len(column), board.squares)
+    return tours

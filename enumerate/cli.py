@@ -1,0 +1,269 @@
+"""Words to config to exit code. Errors are caught once, here, and printed as one line.
+
+Heavy imports (numba, pyarrow) wait until a command needs them, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.exceptions import UnusedCliTokensError
+
+from . import __version__
+from .config import Config, hint, read_toml
+from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
+
+HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
+
+A run lives in one folder. The same command continues it, a larger --max extends it, and it may be killed at any time.
+
+Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found,
+5 locked by another run, 130 interrupted."""
+
+app = App(
+    name="python -m enumerate", help=HELP, version=__version__, help_format="plaintext", result_action="return_value"
+)
+
+
+@Parameter(name="*", negative_bool=())
+@dataclass(frozen=True)
+class Request:
+    """The flags that make a config. None means not given: the config file decides, then the default."""
+
+    variant: str | None = None
+    "Which tours: open, closed or both. [default: open]"
+    size: str | None = None
+    "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns. [default: 8]"
+    max: int | None = None
+    "Iterations (placements of the knight) for each start square; 0 searches until exhausted. [default: 500000]"
+    tours: int | None = None
+    "Tours for each start square; 0 means no limit. [default: 0]"
+    start: str | None = None
+    "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all]"
+    prune: Annotated[bool | None, Parameter(negative="--no-prune")] = None
+    "Skip paths that cannot become a tour; never changes which tours exist. [default: --prune]"
+    h_prob: float | None = None
+    "Probability of Warnsdorff's order at each square; otherwise the order is shuffled. [default: 1]"
+    seed: int | None = None
+    "Seed of shuffled orders and random start squares. [default: 0]"
+    output: str | None = None
+    "Folder of the run. [default: output/ and a name that follows from the search]"
+    workers: int | None = None
+    "Worker processes. [default: one for each core]"
+    executor: str | None = None
+    "How workers are had: processes, or serial for none. [default: processes]"
+    slice_iterations: int | None = None
+    "Iterations in a slice, the unit of work that is written and recorded. [default: 10000000]"
+    slice_tours: int | None = None
+    "Tours in a slice. [default: 524288, fewer on large boards]"
+    config: str | None = None
+    "A TOML file with any of these keys; flags beat it."
+
+    def resolve(self) -> Config:
+        """File and flags as one checked config."""
+        given = {key.replace("_", "-"): value for key, value in asdict(self).items() if value is not None}
+        path = given.pop("config", None)
+        return Config.from_values({**(read_toml(path) if path else {}), **given})
+
+
+@app.default
+def run_command(
+    *,
+    request: Request | None = None,
+    fresh: Annotated[bool, Parameter(negative=())] = False,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=())] = False,
+) -> int:
+    """Search, write the tours, and print a summary; or continue the run in its folder.
+
+    Parameters
+    ----------
+    fresh
+        Delete what the run has and start over.
+    quiet
+        No progress and no summary; only errors.
+    json_
+        Print one JSON document instead of the summary.
+    """
+    from .progress import observer
+    from .run import run
+    from .view.terminal import report_json, report_view
+
+    config = (request or Request()).resolve()
+    stop = StopSignals()
+    report = run(config, observer(quiet), stop.heard, fresh)
+    if json_:
+        print(json.dumps(report_json(report), indent=2))
+    elif not quiet:
+        from rich.console import Console
+
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(report_view(report))
+        if not report.worked:
+            console.print("already complete: nothing was left to do; a larger --max or --tours continues this run")
+    if report.interrupted:
+        say(f"stopped ({stop.name}): everything finished is kept in '{config.folder}'")
+        say("run the same command again to continue")
+        return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    if report.set_aside:
+        for event in report.set_aside:
+            start, reason = config.board.name(event.slice.job.start), event.reason.splitlines()[0]
+            say(f"set aside after three attempts: slice {event.slice.number} of {start} ({reason})")
+        say("all other tours are written; run the same command again to try the rest once more")
+        return Stopped.exit_code
+    return DONE
+
+
+@app.command
+def plan(*, request: Request | None = None) -> int:
+    """Show the jobs of a run and start nothing."""
+    from rich.console import Console
+
+    from .plan import make_plan
+    from .view.terminal import plan_view
+
+    config = (request or Request()).resolve()
+    jobs = make_plan(config)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(plan_view(config.board, jobs))
+    searched = sum(job.hopeless is None for job in jobs)
+    limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
+    limits += [f"{config.tours:,} tours"] if config.tours else []
+    console.print(f"\n{searched} jobs, {' or '.join(limits)} each")
+    console.print(f"search   {config.variant} tours on {config.board}, {kernel_name(config)}")
+    console.print(f"output   {config.folder}")
+    return DONE
+
+
+def kernel_name(config: Config) -> str:
+    from .search import BITS_SQUARES
+
+    return "bitboard kernel" if config.board.squares <= BITS_SQUARES else "array kernel"
+
+
+@app.command
+def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Read a whole run back and prove that it is sound.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    quiet
+        Print damage only.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from .catalog import Run
+    from .verify import verify as verify_run
+
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        task = progress.add_task("verifying", total=1.0)
+        verdict = verify_run(Run(run), lambda share: progress.advance(task, share))
+    for line in verdict.damage:
+        say(line)
+    if verdict.damage:
+        return Damaged.exit_code
+    if not quiet:
+        print(
+            f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
+            f" {verdict.records:,} records; every tour legal, complete, in its place and only once"
+        )
+    if not verdict.complete:
+        say(f"unfinished: some start squares have budget left; run the same command again to continue: '{run}'")
+        return Stopped.exit_code
+    return DONE
+
+
+@app.command
+def show(
+    run: str, *, start: str | None = None, variant: str | None = None, number: int = 1, svg: str | None = None
+) -> int:
+    """Print one tour of a run as a board, or draw it.
+
+    Parameters
+    ----------
+    run
+        The folder of the run.
+    start
+        Only tours from this square. [default: any]
+    variant
+        Only open or closed tours. [default: any]
+    number
+        Which of them, counted from 1.
+    svg
+        Write a picture to this file instead.
+    """
+    from .catalog import Run
+    from .tour import are_closed, as_text
+    from .view.svg import tour_svg
+
+    source = Run(run)
+    tour = source.tour(number, start, variant)
+    if svg is None:
+        print(as_text(source.board, tour))
+        return DONE
+    picture = tour_svg(source.board, tour.tolist(), bool(are_closed(source.board, tour[None, :])[0]))
+    try:
+        Path(svg).write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(f"cannot write the picture: {svg!r} ({error.strerror})") from None
+    return DONE
+
+
+class StopSignals:
+    """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._hear)
+
+    def heard(self) -> bool:
+        return bool(self.name)
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        if self.name:
+            raise KeyboardInterrupt
+        self.name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return int(app(arguments or ["--help"], exit_on_error=False, print_error=False) or DONE)
+    except CycloptsError as error:
+        say(f"error: {_one_line(error)}")
+        return BadRequest.exit_code
+    except EnumerateError as error:
+        say(f"error: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        say("stopped at once; everything finished is kept; run the same command again to continue")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output is gone; there is nobody to tell
+        return DONE
+
+
+def _one_line(error: CycloptsError) -> str:
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        word = error.unused_tokens[0]
+        commands = tuple(name for name in app if not name.startswith("-"))
+        known = hint(word, commands) or f"; commands are {', '.join(sorted(commands))}"
+        return f"unexpected word: {word!r}{known}"
+    text = " ".join(str(error).split())
+    return text[0].lower() + text[1:]

@@ -1,0 +1,56 @@
+"""The kernel, compiled, with a cache on disk that may fail without harm.
+
+numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a home that
+cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernel and of
+numba; on any error it is wiped and tried once more, and then the kernel is compiled without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_log = logging.getLogger(__name__)
+_KERNEL_FILE = Path(__file__).with_name("kernel.py")
+
+
+def cache_folder() -> Path:
+    """Where this kernel's machine code is kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    key = hashlib.sha256(_KERNEL_FILE.read_bytes()).hexdigest()[:16]
+    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{key}"
+
+
+def load_kernel(entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> Any:
+    """The kernel module with these functions ready to run. `warm_up` makes the calls that compile them."""
+    kernel = importlib.import_module("enumerate.kernel")
+    folder = cache_folder()
+    for attempt in ("as found", "wiped"):
+        try:
+            _enable_cache(kernel, entries, folder)
+            warm_up(kernel)
+            return kernel
+        except Exception as error:  # the cache fails in too many ways to list; a real error comes again without it
+            _log.debug("kernel cache %s failed (%s): %r", folder, attempt, error)
+            shutil.rmtree(folder, ignore_errors=True)
+            kernel = importlib.reload(kernel)  # nothing compiled, no cache
+    warm_up(kernel)
+    return kernel
+
+
+def _enable_cache(kernel: Any, entries: tuple[str, ...], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass  # fails here rather than after seconds of compiling if the folder cannot be written
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # filled in at import
+    for entry in entries:
+        getattr(kernel, entry).enable_caching()

@@ -1,0 +1,154 @@
+"""What a run is asked to do, as one frozen value: read from flags and TOML files, checked once, then trusted."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from .board import Board, parse_size
+from .errors import BadRequest
+from .tour import square_dtype
+
+VARIANTS = ("open", "closed", "both")
+EXECUTORS = ("processes", "serial")
+LARGEST = 10**18  # iteration counts stay well inside 64 bits
+MAX_WORKERS = 1024
+STANDARD = Board(8, 8)
+SLICE_BYTES = 32 * 2**20  # of tours in memory for one slice, unless --slice-tours says otherwise
+
+# Two runs of one identity find the same tours. Raise these when a change of the program would break that.
+FORMAT_VERSION = 1
+SEARCH_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Config:
+    """One run. Everything up to `slice_tours` is its identity; the rest may change from call to call."""
+
+    board: Board = STANDARD
+    variant: str = "open"
+    start: str = "all"
+    prune: bool = True
+    h_prob: float = 1.0
+    seed: int = 0
+    slice_iterations: int = 10_000_000
+    slice_tours: int = 0  # 0: as many as fit into SLICE_BYTES, at most 524,288
+    max: int = 500_000
+    tours: int = 0
+    output: str = ""
+    executor: str = "processes"
+    workers: int = 0  # 0: all cores
+
+    def __post_init__(self) -> None:
+        squares = self.start.lower().replace(" ", "").split(",")
+        object.__setattr__(self, "start", ",".join(sorted(squares)))
+        if self.variant not in VARIANTS:
+            raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
+        if self.executor not in EXECUTORS:
+            raise BadRequest(f"executor is processes or serial: {self.executor!r}{hint(self.executor, EXECUTORS)}")
+        if not 0.0 <= self.h_prob <= 1.0:
+            raise BadRequest(f"h-prob is a probability from 0 to 1: {self.h_prob}")
+        _in_range("max", self.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
+        _in_range("tours", self.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
+        _in_range("seed", self.seed, 0, LARGEST)
+        _in_range("workers", self.workers, 0, MAX_WORKERS, "0 means one for each core")
+        _in_range("slice-iterations", self.slice_iterations, 1, LARGEST)
+        _in_range("slice-tours", self.slice_tours, 0, 2**24, "0 chooses by the size of the board")
+
+    @property
+    def tours_in_slice(self) -> int:
+        tour_bytes = self.board.squares * square_dtype(self.board).itemsize
+        return self.slice_tours or max(1, min(524_288, SLICE_BYTES // tour_bytes))
+
+    @property
+    def identity(self) -> dict[str, str | int | float | bool]:
+        """What decides which tours a run finds, in which order and in which parts."""
+        return {
+            "format": FORMAT_VERSION,
+            "search": SEARCH_VERSION,
+            "size": str(self.board),
+            "variant": self.variant,
+            "start": self.start,
+            "prune": self.prune,
+            "h-prob": self.h_prob,
+            "seed": self.seed,
+            "slice-iterations": self.slice_iterations,
+            "slice-tours": self.tours_in_slice,
+        }
+
+    @property
+    def folder(self) -> Path:
+        """Where the run lives. Without `output` the name follows from the search, so that a larger --max meets it."""
+        if self.output:
+            return Path(self.output)
+        words = [self.variant, str(self.board)]
+        if self.start != "all":
+            words.append(_file_name(self.start))
+        if not self.prune:
+            words.append("plain")
+        if self.h_prob != 1.0:
+            words.append(f"h{self.h_prob:g}")
+        if self.seed:
+            words.append(f"seed{self.seed}")
+        return Path("output") / "-".join(words)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, object]) -> Config:
+        """A config from flags or a TOML table, keyed by the names of the flags without their dashes."""
+        known = {**{field.name.replace("_", "-"): field.name for field in fields(cls)}, "size": "board"}
+        del known["board"]
+        checked: dict[str, object] = {}
+        for key, value in values.items():
+            if key not in known:
+                raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
+            checked[known[key]] = _convert(key, value)
+        return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+
+
+def read_toml(path: str) -> dict[str, object]:
+    """The keys of a config file. Unknown ones are found by `Config.from_values`."""
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise BadRequest(f"cannot read the config file: {path!r} ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"the config file is not valid TOML: {path!r} ({error})") from None
+
+
+def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
+    """'; did you mean ...?' for a word close to one of the choices, else nothing."""
+    close = difflib.get_close_matches(word.replace("_", "-"), choices, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _convert(key: str, value: object) -> object:
+    """A flag's or file's value as the type of its field."""
+    field_type = {"size": Board, "prune": bool, "h-prob": float, "variant": str, "start": str, "output": str,
+                  "executor": str}.get(key, int)  # fmt: skip
+    if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
+        return parse_size(str(value))
+    if field_type is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not field_type:
+        expected = {Board: "a size such as 8 or '5x6'", bool: "true or false", int: "a whole number",
+                    float: "a number", str: "a text"}[field_type]  # fmt: skip
+        raise BadRequest(f"{key} is {expected}: {value!r}")
+    return value
+
+
+def _in_range(name: str, value: int, low: int, high: int, meaning: str = "") -> None:
+    if not low <= value <= high:
+        raise BadRequest(
+            f"{name} is a whole number from {low} to {high:,}{' (' + meaning + ')' if meaning else ''}: {value}"
+        )
+
+
+def _file_name(start: str) -> str:
+    """A start specification as part of a folder's name; long lists of squares become a hash."""
+    name = start.replace(":", "").replace(",", "+")
+    return name if len(name) <= 40 else "starts" + hashlib.sha256(start.encode()).hexdigest()[:8]

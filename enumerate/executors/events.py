@@ -1,0 +1,57 @@
+"""What executors report while they work, and the protocol they keep."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..jobs import Slice, SliceResult
+
+Work = Callable[[Slice], SliceResult]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A slot began to work on a slice."""
+
+    slot: int
+    slice: Slice
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A slice is done and committed."""
+
+    slot: int
+    slice: Slice
+    result: SliceResult
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A worker died or failed on a slice; the slice will be tried again."""
+
+    slot: int
+    slice: Slice
+    reason: str
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A slice failed too often; the run goes on without it."""
+
+    slice: Slice
+    reason: str
+
+
+Event = Started | Finished | Lost | SetAside
+
+
+class Executor(Protocol):
+    """Runs `work` on the slices of a queue, which may grow after each event, until it is empty or `stopping`."""
+
+    slots: int
+
+    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Iterator[Event]: ...

@@ -1,0 +1,115 @@
+"""Worker processes on this machine: a process, a pipe, and nothing that can break when one of them dies.
+
+A killed worker breaks `ProcessPoolExecutor` and hangs `multiprocessing.Pool`; a pipe that ends is simply heard.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import cast
+
+from ..errors import EnumerateError, Stopped
+from ..jobs import Slice
+from .events import Work
+from .supervisor import Died, Done, Failed, Outcome, Ready, Supervisor
+
+_context = multiprocessing.get_context("spawn")
+
+
+class ProcessWorker:
+    """A process that works on slices sent through a pipe."""
+
+    def __init__(self, work: Work) -> None:
+        self.connection, theirs = _context.Pipe()
+        self.process = _context.Process(target=_serve, args=(theirs, work), daemon=True)
+        with _interrupts_ignored():
+            self.process.start()
+        theirs.close()  # so that the pipe ends with the process
+
+    def give(self, slice_: Slice) -> None:
+        with suppress(OSError):  # it has just died; the end of the pipe is heard next
+            self.connection.send(slice_)
+
+    def hear(self) -> Outcome:
+        try:
+            return cast(Outcome, self.connection.recv())
+        except (EOFError, OSError):
+            self.process.join()
+            return Died(f"worker {self.process.pid} ended with exit code {self.process.exitcode}")
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+class ProcessPool:
+    def hire(self, work: Work) -> ProcessWorker:
+        return ProcessWorker(work)
+
+    def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[tuple[ProcessWorker, Outcome]]:
+        by_connection = {worker.connection: worker for worker in workers}
+        heard = wait(list(by_connection), seconds)
+        return [(by_connection[cast(Connection, end)], by_connection[cast(Connection, end)].hear()) for end in heard]
+
+
+def processes(workers: int) -> Supervisor[ProcessWorker]:
+    """An executor with so many worker processes; 0 means one for each core this process may use."""
+    return Supervisor(ProcessPool(), workers or usable_cores())
+
+
+def usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Children started here never see Ctrl-C: the coordinator decides what it means."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are set in the main thread only, and heard there only
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _serve(connection: Connection, work: Work) -> None:
+    """The life of a worker process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    connection.send(Ready())
+    while True:
+        try:
+            slice_ = connection.recv()
+        except (EOFError, OSError):
+            return
+        connection.send(_attempt(work, slice_))
+
+
+def _attempt(work: Work, slice_: Slice) -> Outcome:
+    try:
+        return Done(work(slice_))
+    except EnumerateError as error:
+        return Failed(str(error), fatal=error)
+    except OSError as error:
+        return Failed(str(error), fatal=Stopped(f"a worker could not write: {error}"))
+    except Exception as error:  # whatever it is, it is the slice's error: reported, tried again, then set aside
+        return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+
+
+def _end_with_parent() -> None:
+    """End at once when the coordinator is gone, even in the middle of a slice."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,109 @@
+"""The folder of a run, opened by a coordinator: locked, known to be this run, mended after a kill, and checked."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from .config import Config
+from .errors import BadRequest, Damaged
+from .jobs import Job, SliceResult
+from .ledger import COMMITS, JobProgress, check_parts, progress_of, read_records, recover
+from .manifest import NAME, Manifest, read_manifest, write_manifest
+from .storage import STAGING, Storage
+from .summary import remove_summary
+
+_DISCARDED = "_run/discarded"
+
+
+@contextmanager
+def opened(
+    config: Config, plan: Sequence[Job], fresh: bool, notice: Callable[[str], None]
+) -> Iterator[tuple[Storage, Manifest, list[JobProgress]]]:
+    """The files of a run, its manifest, and where its jobs stand. Nothing is written if the request is refused."""
+    storage = Storage(config.folder)
+    with ExitStack() as stack:
+        try:
+            _refuse_unsuitable(storage, config, fresh)
+            _make(storage, config)
+            stack.enter_context(storage.lock())
+            _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
+            if fresh:
+                _discard(storage, config)
+            manifest, progress = read_manifest(storage), standing(storage, plan, notice)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadRequest(
+                f"cannot write to the output folder: '{storage.root}' ({reason}); choose another --output"
+            ) from None
+        yield storage, manifest, progress
+
+
+def standing(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None]) -> list[JobProgress]:
+    """Where the jobs of a run stand, after everything it has on disk was checked."""
+    recover(storage)
+    records = read_records(storage)
+    progress = progress_of(plan, records)
+    _remove_unrecorded(storage, records, notice)
+    parts = sum(len(result.parts) for result in records.values())
+    if parts:
+        notice(f"checking {parts:,} parts of the run so far")
+        check_parts(storage, records.values())
+    return progress
+
+
+def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
+    root = storage.root
+    if root.exists() and not root.is_dir():
+        raise BadRequest(f"the output folder is a file: '{root}'; choose another --output")
+    if storage.exists(NAME):
+        if not fresh:
+            read_manifest(storage).refuse_other(config)
+    elif storage.exists(COMMITS):
+        raise Damaged(f"missing, though the folder has commit records: {storage.path(NAME)}")
+    elif root.exists() and any(entry.name != "_run" for entry in root.iterdir()):
+        raise BadRequest(f"the output folder is not empty and not a run: '{root}'; choose another --output")
+
+
+def _make(storage: Storage, config: Config) -> None:
+    """A new run: its folder and run.json, or nothing at all."""
+    if storage.exists(NAME):
+        return
+    top = _first_missing(storage.path("_run"))
+    try:
+        write_manifest(storage, config, None)
+    except OSError:
+        shutil.rmtree(top, ignore_errors=True)
+        raise
+
+
+def _first_missing(path: Path) -> Path:
+    """The topmost folder that has to be made for a path; the path itself if only that is missing."""
+    while not path.parent.exists():
+        path = path.parent
+    return path
+
+
+def _discard(storage: Storage, config: Config) -> None:
+    """Start over. The records go first, at once: what is left without them is not part of any run."""
+    shutil.rmtree(storage.path(_DISCARDED), ignore_errors=True)
+    if storage.exists(COMMITS):
+        storage.path(COMMITS).rename(storage.path(_DISCARDED))
+    for name in (_DISCARDED, "tours", STAGING):
+        shutil.rmtree(storage.path(name), ignore_errors=True)
+    remove_summary(storage)
+    write_manifest(storage, config, None)
+
+
+def _remove_unrecorded(
+    storage: Storage, records: Mapping[tuple[int, int], SliceResult], notice: Callable[[str], None]
+) -> None:
+    """Parts that a killed worker published just before it could record them: their slices are searched again."""
+    recorded = {part.name for result in records.values() for part in result.parts}
+    left = [name for name in storage.names("tours") if name.endswith(".parquet") and name not in recorded]
+    for name in left:
+        storage.remove(name)
+    if left:
+        notice(f"removed {len(left):,} unrecorded parts of a killed run; their slices are searched again")

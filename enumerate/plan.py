@@ -1,0 +1,68 @@
+"""Config to jobs, purely: which start squares are searched, in which order, and which of them are hopeless."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from .board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
+from .config import Config
+from .errors import BadRequest
+from .jobs import Job
+
+
+def make_plan(config: Config) -> tuple[Job, ...]:
+    """All jobs of a run, one for each start square, in the order of their squares. Refuses boards without tours."""
+    refuse_impossible(config.board, config.variant)
+    chosen = choose_starts(config.board, config.start, config.seed)
+    return tuple(
+        Job(number, (square,), multiplicity, why_no_tour_from(config.board, square))
+        for number, (square, multiplicity) in enumerate(chosen.items())
+    )
+
+
+def refuse_impossible(board: Board, variant: str) -> None:
+    reason = why_no_tour(board)
+    if reason:
+        raise BadRequest(f"{reason}: {board}; use a larger board, such as 5x5")
+    reason = why_no_closed_tour(board) if variant == "closed" else None
+    if reason:
+        even = "" if board.squares % 2 == 0 else " or an even board"
+        raise BadRequest(f"{reason}: {board}; use --variant open{even}")
+
+
+def choose_starts(board: Board, start: str, seed: int) -> dict[int, int]:
+    """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
+    if start == "all":
+        return dict.fromkeys(range(board.squares), 1)
+    if start == "classes":
+        return board.classes
+    if start.startswith("random"):
+        return dict.fromkeys(random_squares(board, start, seed), 1)
+    return dict.fromkeys(named_squares(board, start), 1)
+
+
+def random_squares(board: Board, start: str, seed: int) -> list[int]:
+    """`random:5` draws five squares that can start a tour: those with the lowest hash of seed and square."""
+    match = re.fullmatch(r"random:([0-9]{1,9})", start)
+    if not match or int(match[1]) < 1:
+        raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
+    possible = [square for square in range(board.squares) if not why_no_tour_from(board, square)]
+    if int(match[1]) > len(possible):
+        raise BadRequest(f"only {len(possible)} squares of a {board} board can start a tour: {start!r}")
+    ranked = sorted(possible, key=lambda square: hashlib.sha256(f"{seed} {square}".encode()).digest())
+    return sorted(ranked[: int(match[1])])
+
+
+def named_squares(board: Board, start: str) -> list[int]:
+    names = [name.strip() for name in start.split(",")]
+    if len(names) == 1 and not re.search("[0-9]", start):
+        raise BadRequest(f"start is all, classes, random:N or squares such as a1,d4: {start!r}")
+    squares = [board.square(name) for name in names]
+    for place, square in enumerate(squares):
+        if square in squares[:place]:
+            raise BadRequest(f"a start square is named twice: {board.name(square)!r}")
+        reason = why_no_tour_from(board, square)
+        if reason:
+            raise BadRequest(f"{reason}: {board.name(square)!r} on {board}; use a square of the other colour")
+    return sorted(squares)

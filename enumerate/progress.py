@@ -1,0 +1,172 @@
+"""Events to the terminal: a live display for people, a plain line every ten seconds for logs, or nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from .config import Config
+from .executors.events import Event, Finished, Lost, SetAside, Started
+from .ledger import JobProgress
+
+PLAIN_SECONDS = 10.0
+SHOWN_WORKERS = 16
+
+
+class Quiet:
+    """Says nothing."""
+
+    def notice(self, text: str) -> None: ...
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
+
+    def event(self, event: Event) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Tally:
+    """How far a run is: iterations of its budget if it has one, else jobs."""
+
+    def __init__(self, config: Config, progress: list[JobProgress]) -> None:
+        self.config = config
+        self.jobs = {job.job.number: job for job in progress}
+        self.shares = {number: self._share(job) for number, job in self.jobs.items()}
+        self.share_at_start = self.share
+        self.began = time.monotonic()
+        self.tours = self.iterations = 0
+
+    def add(self, event: Finished) -> None:
+        self.tours += event.result.tours
+        self.iterations += event.result.iterations
+        self.shares[event.result.job] = self._share(self.jobs[event.result.job])
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, from 0 to 1."""
+        return sum(self.shares.values()) / len(self.shares)
+
+    @property
+    def seconds(self) -> float:
+        return max(time.monotonic() - self.began, 1e-6)
+
+    @property
+    def seconds_left(self) -> float | None:
+        done = self.share - self.share_at_start
+        return (1 - self.share) * self.seconds / done if done > 0 else None
+
+    def rates(self) -> str:
+        return (
+            f"{self.tours:,} tours, {self.tours / self.seconds / 1e6:.2f} M tours/s, "
+            f"{self.iterations / self.seconds / 1e6:.1f} M iterations/s"
+        )
+
+    def _share(self, job: JobProgress) -> float:
+        if job.next_slice(self.config) is None:
+            return 1.0
+        by_iterations = job.iterations / self.config.max if self.config.max else 0.0
+        by_tours = job.tours / self.config.tours if self.config.tours else 0.0
+        return max(by_iterations, by_tours)
+
+
+class Plain:
+    """One line every ten seconds, on standard error."""
+
+    def __init__(self) -> None:
+        self.next_line = 0.0
+
+    def notice(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
+        self.tally = Tally(config, progress)
+        self.next_line = time.monotonic() + PLAIN_SECONDS
+        workers = "1 worker" if slots == 1 else f"{slots} workers"
+        self.notice(f"{config.variant} tours on {config.board}, {len(progress)} start squares, {workers}")
+
+    def event(self, event: Event) -> None:
+        if isinstance(event, Finished):
+            self.tally.add(event)
+        elif isinstance(event, Lost | SetAside):
+            self.notice(trouble(self.tally.config, event))
+        if time.monotonic() >= self.next_line:
+            self.next_line = time.monotonic() + PLAIN_SECONDS
+            self.notice(f"{self.tally.share:.1%} done, {self.tally.rates()}, {time_left(self.tally)}")
+
+    def end(self) -> None: ...
+
+
+class Fancy:
+    """A live display on a terminal: the whole run, its rates, and what each worker does."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.live: Live | None = None
+        self.workers: dict[int, str] = {}
+
+    def notice(self, text: str) -> None:
+        self.console.print(Text(text, style="dim"))
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
+        self.tally = Tally(config, progress)
+        self.workers = dict.fromkeys(range(slots), "starting")
+        self.bar = Progress(
+            TextColumn(f"{config.variant} {config.board}"), BarColumn(bar_width=None), TaskProgressColumn(),
+            TimeElapsedColumn(), TimeRemainingColumn(), console=self.console, expand=True,
+        )  # fmt: skip
+        self.task = self.bar.add_task("", total=1.0)
+        self.bar.update(self.task, completed=self.tally.share)
+        self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True)
+        self.live.start()
+
+    def event(self, event: Event) -> None:
+        board = self.tally.config.board
+        if isinstance(event, Started):
+            self.workers[event.slot] = f"{board.name(event.slice.job.start)} slice {event.slice.number}"
+        elif isinstance(event, Finished):
+            self.workers[event.slot] = "idle"
+            self.tally.add(event)
+            self.bar.update(self.task, completed=self.tally.share)
+        else:
+            if isinstance(event, Lost):
+                self.workers[event.slot] = "replaced"
+            self.console.print(Text(trouble(self.tally.config, event), style="yellow"))
+
+    def end(self) -> None:
+        if self.live:
+            self.live.stop()
+
+    def _render(self) -> RenderableType:
+        shown = list(self.workers.items())[:SHOWN_WORKERS]
+        states = "   ".join(f"{slot}: {state}" for slot, state in shown)
+        more = f"   and {len(self.workers) - len(shown)} more" if len(shown) < len(self.workers) else ""
+        return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
+
+
+def trouble(config: Config, event: Lost | SetAside) -> str:
+    """One line about a slice that went wrong."""
+    what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"
+    start = config.board.name(event.slice.job.start)
+    return f"slice {event.slice.number} of {start} {what}: {event.reason.splitlines()[0]}"
+
+
+def time_left(tally: Tally) -> str:
+    left = tally.seconds_left
+    if left is None:
+        return "time left unknown"
+    minutes, seconds = divmod(round(left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d} left"
+
+
+def observer(quiet: bool) -> Quiet | Plain | Fancy:
+    """The one that fits where standard error goes."""
+    if quiet:
+        return Quiet()
+    console = Console(stderr=True)
+    return Fancy(console) if console.is_terminal else Plain()

@@ -1,0 +1,117 @@
+"""The loop: a config becomes a plan, the plan slices, the slices events, and the events a report."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import pyarrow as pa
+
+from .config import Config
+from .executors.events import Event, Executor, Finished, SetAside
+from .executors.processes import processes
+from .executors.serial import Serial
+from .folder import opened
+from .jobs import Slice
+from .ledger import JobProgress
+from .manifest import write_manifest
+from .plan import make_plan
+from .summary import has_summary, remove_summary, summary_table, write_summary
+from .work import run_slice
+
+
+class Observer(Protocol):
+    """Who is told what happens; `progress` shows it to people."""
+
+    def notice(self, text: str) -> None: ...
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
+
+    def event(self, event: Event) -> None: ...
+
+    def end(self) -> None: ...
+
+
+@dataclass
+class Report:
+    """How a call ended: the summary of the whole run, and what this call did."""
+
+    config: Config
+    summary: pa.Table
+    worked: bool = False
+    complete: bool = True
+    interrupted: bool = False
+    seconds: float = 0.0
+    tours: int = 0
+    iterations: int = 0
+    set_aside: list[SetAside] = field(default_factory=list)
+
+
+def run(
+    config: Config, observer: Observer, stopping: Callable[[], bool] = lambda: False, fresh: bool = False
+) -> Report:
+    """Run a config, or continue the run in its folder."""
+    plan = make_plan(config)
+    with opened(config, plan, fresh, observer.notice) as (storage, manifest, progress):
+        queue = deque(slice_ for job in progress if (slice_ := job.next_slice(config)))
+        report = Report(config, summary_table(config.board, progress), worked=bool(queue))
+        if queue:
+            if (manifest.max, manifest.tours) != (config.max, config.tours):
+                write_manifest(storage, config, manifest)
+            remove_summary(storage)
+            try:
+                _work_off(report, progress, queue, observer, stopping)
+            finally:
+                report.summary = summary_table(config.board, progress)
+                with suppress(OSError):  # the disk is full, and the error that says so is on its way
+                    write_summary(storage, report.summary)
+        elif not has_summary(storage):
+            write_summary(storage, report.summary)
+    return report
+
+
+def _work_off(
+    report: Report,
+    progress: list[JobProgress],
+    queue: deque[Slice],
+    observer: Observer,
+    stopping: Callable[[], bool],
+) -> None:
+    """Hand out slices until none is left, and follow each finished one with the next of its job."""
+    config, began = report.config, time.perf_counter()
+    by_job = {job.job.number: job for job in progress}
+    executor = make_executor(config, len(queue))
+    observer.begin(config, progress, executor.slots)
+    try:
+        for event in executor.run(partial(run_slice, config), queue, stopping):
+            if isinstance(event, Finished):
+                job = by_job[event.result.job]
+                before = job.results.get(event.result.slice)
+                report.tours += event.result.tours - (before.tours if before else 0)
+                report.iterations += event.result.iterations - (before.iterations if before else 0)
+                job.add(event.result)
+                following = job.next_slice(config)
+                if following:
+                    queue.append(following)
+            elif isinstance(event, SetAside):
+                report.set_aside.append(event)
+            observer.event(event)
+    finally:
+        observer.end()
+        report.seconds = time.perf_counter() - began
+        report.complete = all(job.next_slice(config) is None for job in progress)
+        report.interrupted = stopping() and not report.complete
+
+
+def make_executor(config: Config, jobs: int) -> Executor:
+    """The executor a config asks for; more workers than jobs would have nothing to do."""
+    if config.executor == "serial":
+        return Serial()
+    executor = processes(config.workers)
+    executor.slots = min(executor.slots, jobs)
+    return executor

@@ -1,0 +1,192 @@
+"""Kernel calls to batches: the arrays of one search, rebuilt from a cursor, run for one slice."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .board import Board
+from .compiled import load_kernel
+from .config import Config
+from .errors import Damaged
+from .jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
+from .tour import Batch, Tours, square_dtype
+
+BITS_SQUARES = 64  # the largest board of the bitboard kernel
+_CALL_ITERATIONS = 20_000_000  # one kernel call takes less than a second or two, so that signals are heard
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one slice of a search found and how it ended."""
+
+    batch: Batch
+    ended: str
+    cursor: Cursor
+    iterations: int
+    dead_ends: int
+    first_iteration: int | None
+    first_seconds: float | None
+    seconds: float
+
+
+class Search:
+    """A search that stands at a cursor. `kernel` is 'bits', 'array' or 'auto': the smallest that can do the board."""
+
+    def __init__(self, config: Config, job: Job, kernel: str = "auto") -> None:
+        self.board = config.board
+        self.job = job
+        if kernel == "auto":
+            kernel = "bits" if config.board.squares <= BITS_SQUARES else "array"
+        dtype = square_dtype(config.board)
+        self._kernel = compiled_kernel(kernel, dtype.itemsize > 1)
+        self._run = getattr(self._kernel, f"search_{kernel}")
+        self._resume = getattr(self._kernel, f"resume_{kernel}")
+        self._registers = np.zeros(self._kernel.REGISTERS, dtype=np.int64)
+        self._path = np.zeros(config.board.squares, dtype=dtype)
+        self._arrays = _ARRAYS[kernel](config.board, rules_of(config, job.start), self._registers, self._path)
+        self.exhausted = False
+
+    def resume(self, cursor: Cursor, iterations: int = 0) -> None:
+        """Stand where the last square of `cursor` is placed next, after so many iterations."""
+        path = np.array(cursor, dtype=np.int64)
+        reason = self._resume(*self._arrays, path, len(self.job.prefix))
+        if reason == self._kernel.BAD_CURSOR:
+            names = " ".join(self.board.name(square) for square in cursor[:8])
+            raise Damaged(f"a cursor does not belong to this search: {names}...")
+        self.exhausted = reason == self._kernel.EXHAUSTED
+        self._registers[self._kernel.ITERATIONS] = iterations
+
+    @property
+    def cursor(self) -> Cursor:
+        """The path whose last square is placed next; empty when nothing is left."""
+        if self.exhausted:
+            return ()
+        path = self._path[: self.depth].tolist()
+        return (*path, int(self._registers[self._kernel.NEXT]))
+
+    @property
+    def depth(self) -> int:
+        return int(self._registers[self._kernel.DEPTH])
+
+    @property
+    def iterations(self) -> int:
+        return int(self._registers[self._kernel.ITERATIONS])
+
+    @property
+    def dead_ends(self) -> int:
+        return int(self._registers[self._kernel.DEAD_ENDS])
+
+    def fill(self, batch: Batch, found: int, limit: int) -> int:
+        """Search until `limit` iterations in all, or the batch, which holds `found` tours, is full; count its tours."""
+        self._registers[self._kernel.FOUND] = found
+        while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
+            pause = min(limit, self.iterations + _CALL_ITERATIONS)
+            reason = self._run(*self._arrays, pause, batch.tours, batch.iterations, batch.closed)
+            self.exhausted = reason == self._kernel.EXHAUSTED
+            found = int(self._registers[self._kernel.FOUND])
+        return found
+
+
+def search_slice(config: Config, slice_: Slice, kernel: str = "auto") -> Found:
+    """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search."""
+    search = Search(config, slice_.job, kernel)
+    batch = batch_arrays(slice_.max_tours, config.board)
+    began = time.perf_counter()
+    search.resume(slice_.cursor, slice_.iterations_before)
+    limit = slice_.iterations_before + slice_.max_iterations
+    # The kernel has no clock: to time the first tour, it is asked for one tour first.
+    count = search.fill(_head(batch, 1), 0, limit)
+    first_seconds = time.perf_counter() - began if count else None
+    count = search.fill(batch, count, limit)
+    spent = search.iterations - slice_.iterations_before
+    return Found(
+        batch=_head(batch, count),
+        ended=_why_ended(search.exhausted, spent, count, slice_),
+        cursor=search.cursor,
+        iterations=spent,
+        dead_ends=search.dead_ends,
+        first_iteration=int(batch.iterations[0]) if count else None,
+        first_seconds=first_seconds,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _why_ended(exhausted: bool, iterations: int, tours: int, slice_: Slice) -> str:
+    if exhausted:
+        return EXHAUSTED
+    return FULL if iterations >= slice_.full_iterations or tours >= slice_.full_tours else BUDGET
+
+
+def _head(batch: Batch, count: int) -> Batch:
+    return Batch(batch.tours[:count], batch.iterations[:count], batch.closed[:count])
+
+
+@lru_cache(maxsize=1)
+def batch_arrays(capacity: int, board: Board) -> Batch:
+    """Room for a slice's tours, kept for the next slice: fresh memory costs more than the search that fills it."""
+    return Batch(
+        np.empty((capacity, board.squares), dtype=square_dtype(board)),
+        np.empty(capacity, dtype=np.int64),
+        np.empty(capacity, dtype=np.bool_),
+    )
+
+
+def rules_of(config: Config, start: int) -> NDArray[np.uint64]:
+    """The `rules` of the kernel: start, variant, prune, seed, and the threshold below which an order is shuffled."""
+    variant = {"open": 0, "closed": 1, "both": 2}[config.variant]
+    shuffle_below = round((1.0 - config.h_prob) * 2**53)
+    return np.array([start, variant, config.prune, config.seed, shuffle_below], dtype=np.uint64)
+
+
+def bits_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.int64], path: Tours) -> tuple[Any, ...]:
+    """What `search_bits` and `resume_bits` take, in their order."""
+    attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
+    orders, tights, ends, hashes = np.zeros((4, board.squares), dtype=np.uint64)
+    return attacks, rules, registers, path, orders, tights, ends, hashes, np.zeros(8, dtype=np.uint64)
+
+
+def array_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.int64], path: Tours) -> tuple[Any, ...]:
+    """What `search_array` and `resume_array` take, in their order."""
+    squares = board.squares
+    neighbours = np.full((squares, 8), -1, dtype=np.int32)
+    for square, others in enumerate(board.neighbours):
+        neighbours[square, : len(others)] = others
+    near_start = np.zeros(squares, dtype=np.bool_)
+    near_start[list(board.neighbours[int(rules[0])])] = True
+    degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
+    visited = np.zeros(squares, dtype=np.bool_)
+    orders = np.zeros((squares, 8), dtype=np.int32)
+    counts, tried = np.zeros((2, squares), dtype=np.int8)
+    tights = np.full((squares, 2), -1, dtype=np.int32)
+    ends = np.full(squares, -1, dtype=np.int32)
+    hashes, keys = np.zeros(squares, dtype=np.uint64), np.zeros(8, dtype=np.uint64)
+    return (
+        neighbours, near_start, degrees, visited, rules, registers, path, orders, counts, tried, tights, ends, hashes,
+        keys,
+    )  # fmt: skip
+
+
+@lru_cache
+def compiled_kernel(kind: str, wide: bool) -> Any:
+    """The kernel with the functions of this kind compiled for this width of squares."""
+    entries = (f"search_{kind}", f"resume_{kind}")
+
+    def warm_up(kernel: Any) -> None:
+        config = Config(board=Board(17, 17) if wide else Board(5, 5))
+        path = np.zeros(config.board.squares, dtype=square_dtype(config.board))
+        registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
+        arrays = _ARRAYS[kind](config.board, rules_of(config, 0), registers, path)
+        batch = batch_arrays.__wrapped__(1, config.board)
+        getattr(kernel, entries[1])(*arrays, np.zeros(1, dtype=np.int64), 1)
+        getattr(kernel, entries[0])(*arrays, 1, batch.tours, batch.iterations, batch.closed)
+
+    return load_kernel(entries, warm_up)
+
+
+_ARRAYS = {"bits": bits_arrays, "array": array_arrays}

@@ -1,0 +1,149 @@
+"""Durable files below one folder. A file stands under its final name only when it is complete and on disk.
+
+Names are relative, with forward slashes. Files are written under `_run/staging` first, synced, and then linked to their
+final name, which fails if the name is taken: the first finished writer wins, and a killed writer leaves nothing behind
+but its staging file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from .errors import Locked
+
+STAGING = "_run/staging"
+LOCK = "_run/lock"
+_NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+_counter = itertools.count()
+
+
+def next_name(name: str) -> str:
+    """Where a file waits that will replace one of that name. Never *.parquet: readers must not take it for a part."""
+    return f"{STAGING}/{name.replace('/', '.')}.next"
+
+
+class Storage:
+    """The files of one run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, name: str) -> Path:
+        return self.root / name
+
+    def exists(self, name: str) -> bool:
+        return self.path(name).exists()
+
+    def read(self, name: str) -> bytes:
+        return self.path(name).read_bytes()
+
+    def size(self, name: str) -> int:
+        return self.path(name).stat().st_size
+
+    def names(self, folder: str) -> list[str]:
+        """All files below a folder, sorted."""
+        top = self.path(folder)
+        return sorted(
+            os.path.relpath(os.path.join(place, file), self.root).replace(os.sep, "/")
+            for place, _, files in os.walk(top)
+            for file in files
+        )
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Publish a new file; False, and no change, if the name is taken."""
+        staged = self.stage(name, data)
+        try:
+            return self._link(staged, name)
+        finally:
+            self.remove(staged)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Publish a file, whatever stands there."""
+        self.publish(self.stage(name, data), name)
+
+    def stage(self, name: str, data: bytes, staged: str = "") -> str:
+        """Write a file into the staging folder, synced, and return its name there."""
+        staged = staged or f"{STAGING}/{name.rsplit('/', 1)[-1]}.{os.getpid()}-{next(_counter)}.tmp"
+        path = self._with_folder(staged)
+        try:
+            with open(path, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return staged
+
+    def publish(self, staged: str, name: str) -> None:
+        """Move a staged file to its final name, whatever stands there."""
+        path = self._with_folder(name)
+        os.replace(self.path(staged), path)
+        _sync_folder(path.parent)
+
+    def remove(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run: a second coordinator is refused until this one, however it ends, is gone."""
+        with open(self._with_folder(LOCK), "a", encoding="utf-8") as file:
+            self._flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextlib.contextmanager
+    def lock_for_reading(self) -> Iterator[None]:
+        """Keep coordinators away while the whole run is read; needs no right to write."""
+        if not self.exists(LOCK):
+            yield
+            return
+        with open(self.path(LOCK), encoding="utf-8") as file:
+            self._flock(file, fcntl.LOCK_SH)
+            yield
+
+    def _flock(self, file: IO[str], kind: int) -> None:
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Locked(f"another coordinator is working on this run: '{self.root}'") from None
+
+    def _link(self, staged: str, name: str) -> bool:
+        path = self._with_folder(name)
+        try:
+            os.link(self.path(staged), path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+            # Some file systems have no hard links; the lock on the run keeps other coordinators away.
+            if path.exists():
+                return False
+            os.replace(self.path(staged), path)
+        _sync_folder(path.parent)
+        return True
+
+    def _with_folder(self, name: str) -> Path:
+        """The path of a file whose folder exists, durably."""
+        path = self.path(name)
+        missing = list(itertools.takewhile(lambda folder: not folder.exists(), path.parents))
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+            _sync_folder(folder.parent)
+        return path
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

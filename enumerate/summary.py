@@ -1,0 +1,97 @@
+"""The summary of a run: one row for each start square and a row of totals, from the records alone."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from .board import Board
+from .ledger import JobProgress
+from .schema import SUMMARY_SCHEMA
+from .storage import Storage
+
+PARQUET, CSV = "summary.parquet", "summary.csv"
+TOTAL = "total"  # the name in `start` of the row of totals
+
+_SUMS = ("multiplicity", "tours_open", "tours_closed", "iterations", "dead_ends", "search_seconds", "write_seconds",
+         "parts", "bytes")  # fmt: skip
+
+
+def start_row(board: Board, progress: JobProgress) -> dict[str, Any]:
+    """What is known of one start square."""
+    results = [progress.results[number] for number in sorted(progress.results)]
+    row, column = divmod(progress.job.start, board.cols)
+    first_iteration, first_seconds, seconds = None, None, 0.0
+    for result in results:
+        if first_iteration is None and result.first_iteration is not None and result.first_seconds is not None:
+            first_iteration, first_seconds = result.first_iteration, seconds + result.first_seconds
+        seconds += result.search_seconds
+    parts = [part for result in results for part in result.parts]
+    return {
+        "start": board.name(progress.job.start),
+        "row": row,
+        "column": column,
+        "multiplicity": progress.job.multiplicity,
+        "tours_open": sum(result.tours_open for result in results),
+        "tours_closed": sum(result.tours_closed for result in results),
+        "iterations": sum(result.iterations for result in results),
+        "dead_ends": sum(result.dead_ends for result in results),
+        "exhausted": progress.exhausted,
+        "first_iteration": first_iteration,
+        "first_seconds": first_seconds,
+        "search_seconds": seconds,
+        "write_seconds": sum(result.write_seconds for result in results),
+        "parts": len(parts),
+        "bytes": sum(part.bytes for part in parts),
+    }
+
+
+def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The sums of all rows; the first tour is the one found after the fewest iterations."""
+    rows = list(rows)
+    total: dict[str, Any] = dict.fromkeys(SUMMARY_SCHEMA.names)
+    total["start"] = TOTAL
+    total["exhausted"] = all(row["exhausted"] for row in rows)
+    for name in _SUMS:
+        total[name] = sum(row[name] for row in rows)
+    found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
+    if found:
+        total["first_iteration"], total["first_seconds"] = min(found)
+    return total
+
+
+def summary_table(board: Board, progress: Iterable[JobProgress]) -> pa.Table:
+    rows = [start_row(board, job) for job in progress]
+    return pa.Table.from_pylist([*rows, total_row(rows)], schema=SUMMARY_SCHEMA)
+
+
+def encode_parquet(table: pa.Table) -> bytes:
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+    return bytes(stream.getvalue())
+
+
+def encode_csv(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pyarrow.csv.write_csv(table, stream, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    return stream.getvalue()
+
+
+def write_summary(storage: Storage, table: pa.Table) -> None:
+    storage.replace(PARQUET, encode_parquet(table))
+    storage.replace(CSV, encode_csv(table))
+
+
+def remove_summary(storage: Storage) -> None:
+    """A summary stands only beside the records it was made from."""
+    storage.remove(PARQUET)
+    storage.remove(CSV)
+
+
+def has_summary(storage: Storage) -> bool:
+    return storage.exists(PARQUET) and storage.exists(CSV)

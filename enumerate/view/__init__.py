@@ -1,0 +1,1 @@
+"""Pictures of runs and tours, as text and SVG. Nothing here searches or writes."""

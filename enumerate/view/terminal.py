@@ -1,0 +1,160 @@
+"""A report as text for people (a heat map, a table, rates, places) and as one JSON document for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..board import Board, column_name
+from ..jobs import Job
+from ..run import Report
+from ..summary import CSV, PARQUET
+
+TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
+MAP_COLUMNS = 20
+MAP_ROWS = 40
+
+# From few to many: readable as backgrounds of black text, and for colour-blind people.
+_SHADES = ("#fff7bc", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02")
+
+
+def report_view(report: Report) -> RenderableType:
+    """What the end of a run prints."""
+    *rows, total = report.summary.to_pylist()
+    views: list[RenderableType] = []
+    board = report.config.board
+    if board.cols <= MAP_COLUMNS and board.rows <= MAP_ROWS:
+        views += [Text("Tours for each start square", style="bold"), heat_map(board, rows), Text()]
+    views += [summary_view(rows, total), Text(), *(Text(line) for line in closing_lines(report, total))]
+    return Group(*views)
+
+
+def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
+    """The board with the number of tours found from each square, the more the darker."""
+    counts = {row["row"] * board.cols + row["column"]: row["tours_open"] + row["tours_closed"] for row in rows}
+    most = max(counts.values(), default=0)
+    text = Text()
+    for row in reversed(range(board.rows)):
+        squares = range(row * board.cols, (row + 1) * board.cols)
+        text.append_text(Text.assemble(f"{row + 1:3d} ", *(_cell(counts.get(square), most) for square in squares), "\n"))
+    text.append("    " + "".join(f"{column_name(col):>5} " for col in range(board.cols)))
+    return text
+
+
+def _cell(count: int | None, most: int) -> Text:
+    if count is None:
+        return Text("    · ", style="dim")
+    shade = _SHADES[min(len(_SHADES) - 1, count * len(_SHADES) // (most + 1))]
+    return Text(f"{short(count):>5} ", style=f"black on {shade}" if count else "dim")
+
+
+def short(number: float) -> str:
+    """A number in at most five characters: 950, 42.7k, 1.3M."""
+    for unit in ("", "k", "M", "G", "T"):
+        if number < 999.5:
+            return f"{number:.0f}" if not unit else f"{number:.1f}{unit}" if number < 99.95 else f"{number:.0f}{unit}"
+        number /= 1000
+    return f"{number:.0f}P"
+
+
+def summary_view(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
+    """The summary as a table, cut short if the start squares are many."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("start", *_COLUMNS, "ended"):
+        table.add_column(name, justify="left" if name in ("start", "ended") else "right", no_wrap=True)
+    shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
+    for row in shown:
+        table.add_row(*_values(row))
+    if len(shown) < len(rows):
+        table.add_row("…")
+    table.add_row(*_values(total), style="bold")
+    left_out = len(rows) - len(shown)
+    return Group(table, Text(f"{left_out} more start squares in {CSV}", style="dim")) if left_out else Group(table)
+
+
+_COLUMNS = {
+    "open": "tours_open", "closed": "tours_closed", "iterations": "iterations", "dead ends": "dead_ends",
+    "first at": "first_iteration", "search s": "search_seconds", "write s": "write_seconds", "parts": "parts",
+    "bytes": "bytes",
+}  # fmt: skip
+
+
+def _values(row: dict[str, Any]) -> list[str]:
+    return [row["start"], *(_value(row[name]) for name in _COLUMNS.values()), "exhausted" if row["exhausted"] else "budget"]
+
+
+def _value(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
+    """The sentences under the table."""
+    tours = total["tours_open"] + total["tours_closed"]
+    lines = []
+    if total["exhausted"]:
+        lines.append(f"Exhausted: these are all tours from {_squares(report)}.")
+        if report.config.start == "classes":
+            lines.append(f"With multiplicity, {weighted_tours(report):,} directed tours on the whole board.")
+    if report.worked:
+        rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
+        lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
+    if tours:
+        lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
+    folder = report.config.folder
+    lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
+    lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
+    return lines
+
+
+def _squares(report: Report) -> str:
+    count = report.summary.num_rows - 1
+    return f"all {count} start squares" if report.config.start == "all" else f"the {count} start squares asked for"
+
+
+def weighted_tours(report: Report) -> int:
+    """Tours of the whole board when each start square stands for its symmetry class."""
+    rows = report.summary.to_pylist()[:-1]
+    return sum(row["multiplicity"] * (row["tours_open"] + row["tours_closed"]) for row in rows)
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """The same as one document."""
+    *rows, total = report.summary.to_pylist()
+    config = report.config
+    tours = total["tours_open"] + total["tours_closed"]
+    return {
+        "run": str(config.folder),
+        "config": {**config.identity, "max": config.max, "tours": config.tours},
+        "complete": report.complete,
+        "interrupted": report.interrupted,
+        "already_complete": not report.worked,
+        "this_call": {
+            "seconds": report.seconds,
+            "tours": report.tours,
+            "iterations": report.iterations,
+            "tours_per_second": report.tours / report.seconds if report.seconds else None,
+            "iterations_per_second": report.iterations / report.seconds if report.seconds else None,
+        },
+        "bytes_per_tour": total["bytes"] / tours if tours else None,
+        "total": total,
+        "starts": rows,
+        "set_aside": [
+            {"start": config.board.name(event.slice.job.start), "slice": event.slice.number, "reason": event.reason}
+            for event in report.set_aside
+        ],
+    }
+
+
+def plan_view(board: Board, plan: Sequence[Job]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (("job", "right"), ("start", "left"), ("multiplicity", "right"), ("work", "left")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's literal type
+    for job in plan:
+        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), job.hopeless or "search")
+    return table

@@ -1,0 +1,41 @@
+"""`run_slice`: the only function that is sent to workers. Search, write the parts, record; small values come back."""
+
+from __future__ import annotations
+
+import time
+
+from .config import Config
+from .jobs import Slice, SliceResult
+from .ledger import commit
+from .search import search_slice
+from .sink import write_parts
+from .storage import Storage
+
+
+def run_slice(config: Config, slice_: Slice) -> SliceResult:
+    """Do one slice from its cursor to its commit record."""
+    storage = Storage(config.folder)
+    found = search_slice(config, slice_)
+    began = time.perf_counter()
+    parts = write_parts(storage, config.board, slice_, found.batch)
+    closed = int(found.batch.closed.sum())
+    result = SliceResult(
+        job=slice_.job.number,
+        slice=slice_.number,
+        start=config.board.name(slice_.job.start),
+        ended=found.ended,
+        cursor=found.cursor,
+        iterations_before=slice_.iterations_before,
+        tours_before=slice_.tours_before,
+        iterations=found.iterations,
+        dead_ends=found.dead_ends,
+        tours_open=len(found.batch.tours) - closed,
+        tours_closed=closed,
+        first_iteration=found.first_iteration,
+        first_seconds=found.first_seconds,
+        search_seconds=found.seconds,
+        write_seconds=time.perf_counter() - began,
+        parts=parts,
+    )
+    commit(storage, result, slice_.replaces)
+    return result

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# ./run.sh ...             run python -m enumerate with these words
+# ./run.sh test            check format, lint, types and layers, and run the tests
+# ./run.sh test --all      the slow tests too
+# ./run.sh bench ...       run a benchmark from benchmarks/
+#
+# The first call makes .venv and installs the pinned packages into it; later calls find them there.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+venv=$root/.venv
+
+die() { echo "run.sh: $*" >&2; exit 2; }
+
+# What an installed lock leaves behind: itself, and where this folder was, for the package is installed in place.
+wanted() { echo "$root"; cat "$root/$1"; }
+
+installed() { [ -x "$venv/bin/python" ] && [ -f "$venv/$1" ] && wanted "$1" | cmp -s - "$venv/$1"; }
+
+install() {
+    installed "$1" && return
+    (
+        # Two first calls at once: the second waits for the first.
+        if command -v flock >/dev/null; then exec 9>"$root/.venv.lock"; flock 9; fi
+        installed "$1" && exit 0
+        echo "setting up $venv (this happens once)" >&2
+        if [ ! -x "$venv/bin/python" ]; then
+            python=${PYTHON:-python3}
+            command -v "$python" >/dev/null || die "no $python found; install Python 3.11 or later, or set PYTHON"
+            "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+                die "Python 3.11 or later is needed, and $python is $("$python" -V 2>&1); set PYTHON to another one"
+            "$python" -m venv "$venv" || die "cannot make $venv; on Debian: install python3-venv"
+        fi
+        export PIP_DISABLE_PIP_VERSION_CHECK=1
+        "$venv/bin/python" -m pip install --quiet --require-hashes -r "$root/$1" || die "pip could not install $1"
+        # The package is used where it is: a line in a .pth file does that, and needs no build.
+        echo "$root" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/enumerate.pth"
+        wanted "$1" >"$venv/$1"
+    )
+}
+
+run_tests() {
+    cd "$root"
+    export PATH=$venv/bin:$PATH
+    local tier=(-m "not slow")
+    if [ "${1:-}" = --all ]; then tier=(); shift; fi
+    echo "== format";  ruff format --check .
+    echo "== lint";    ruff check .
+    echo "== types";   mypy
+    echo "== layers";  lint-imports
+    echo "== tests";   exec python -m pytest "${tier[@]}" "$@"
+}
+
+case ${1:-} in
+test)
+    shift
+    install requirements-test.lock
+    run_tests "$@"
+    ;;
+bench)
+    shift
+    install requirements-test.lock
+    exec "$venv/bin/python" "$root/benchmarks/${1:-speed}.py" "${@:2}"
+    ;;
+*)
+    install requirements.lock
+    exec "$venv/bin/python" -m enumerate "$@"
+    ;;
+esac
