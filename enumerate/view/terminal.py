@@ -29,7 +29,7 @@ def report_view(report: Report) -> RenderableType:
     board = report.config.board
     if board.cols <= MAP_COLUMNS and board.rows <= MAP_ROWS:
         views += [Text("Tours for each start square", style="bold"), heat_map(board, rows), Text()]
-    views += [summary_view(rows, total), Text(), *(Text(line) for line in closing_lines(report, total))]
+    views += [summary_view(report, rows, total), Text(), *(Text(line) for line in closing_lines(report, total))]
     return Group(*views)
 
 
@@ -40,7 +40,9 @@ def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
     text = Text()
     for row in reversed(range(board.rows)):
         squares = range(row * board.cols, (row + 1) * board.cols)
-        text.append_text(Text.assemble(f"{row + 1:3d} ", *(_cell(counts.get(square), most) for square in squares), "\n"))
+        text.append_text(
+            Text.assemble(f"{row + 1:3d} ", *(_cell(counts.get(square), most) for square in squares), "\n")
+        )
     text.append("    " + "".join(f"{column_name(col):>5} " for col in range(board.cols)))
     return text
 
@@ -61,36 +63,33 @@ def short(number: float) -> str:
     return f"{number:.0f}P"
 
 
-def summary_view(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
-    """The summary as a table, cut short if the start squares are many."""
+def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
+    """The summary as a table, cut short if the start squares are many; the files have every row and column."""
+    variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("start", *_COLUMNS, "ended"):
+    for name in ("start", *variants, "iterations", "first at", "seconds", "bytes", "ended"):
         table.add_column(name, justify="left" if name in ("start", "ended") else "right", no_wrap=True)
     shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
     for row in shown:
-        table.add_row(*_values(row))
-    if len(shown) < len(rows):
-        table.add_row("…")
-    table.add_row(*_values(total), style="bold")
+        table.add_row(*_values(row, variants))
     left_out = len(rows) - len(shown)
+    if left_out:
+        table.add_row("…")
+    table.add_row(*_values(total, variants), style="bold")
     return Group(table, Text(f"{left_out} more start squares in {CSV}", style="dim")) if left_out else Group(table)
 
 
-_COLUMNS = {
-    "open": "tours_open", "closed": "tours_closed", "iterations": "iterations", "dead ends": "dead_ends",
-    "first at": "first_iteration", "search s": "search_seconds", "write s": "write_seconds", "parts": "parts",
-    "bytes": "bytes",
-}  # fmt: skip
-
-
-def _values(row: dict[str, Any]) -> list[str]:
-    return [row["start"], *(_value(row[name]) for name in _COLUMNS.values()), "exhausted" if row["exhausted"] else "budget"]
-
-
-def _value(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}"
+def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
+    first = row["first_iteration"]
+    return [
+        row["start"],
+        *(f"{row['tours_' + variant]:,}" for variant in variants),
+        f"{row['iterations']:,}",
+        "-" if first is None else f"{first:,}",
+        f"{row['search_seconds'] + row['write_seconds']:.2f}",
+        f"{row['bytes']:,}",
+        "exhausted" if row["exhausted"] else "budget",
+    ]
 
 
 def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
