@@ -1,0 +1,99 @@
+"""What the tests share: searches in small steps, the command line as a user runs it, and runs as plain data."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from enumerate.board import Board
+from enumerate.config import Config
+from enumerate.jobs import Job
+from enumerate.ledger import JobProgress
+from enumerate.run import run
+from enumerate.search import search_slice
+
+ROOT = Path(__file__).parents[1]
+PUBLISHED = Path(__file__).with_name("published")
+
+
+class Silent:
+    """An observer that keeps what it was told."""
+
+    def __init__(self):
+        self.notices, self.events = [], []
+
+    def notice(self, text):
+        self.notices.append(text)
+
+    def begin(self, config, progress, slots):
+        pass
+
+    def event(self, event):
+        self.events.append(event)
+
+    def end(self):
+        pass
+
+
+def config_for(size, **values) -> Config:
+    """A config without limits unless they are given; sizes as (rows, cols)."""
+    return Config(**{"board": Board(*size), "max": 0, "executor": "serial", **values})
+
+
+def search(config, start, kernel="auto", prefix=None, max_tours=200_000):
+    """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
+    job = Job(0, prefix or (start,))
+    progress = JobProgress(job)
+    slice_ = progress.next_slice(
+        Config(**{**vars(config), "slice_iterations": config.max or 10**17, "slice_tours": max_tours})
+    )
+    found = search_slice(config, slice_, kernel)
+    batch = found.batch
+    return batch.tours.copy(), batch.iterations.copy(), batch.closed.copy(), found
+
+
+def run_serially(config, **options):
+    """A whole run in this process."""
+    return run(config, Silent(), **options)
+
+
+def command(*words, cwd, environment=None, timeout=120) -> subprocess.CompletedProcess[str]:
+    """`python -m enumerate ...` as a user calls it."""
+    return subprocess.run(
+        arguments(*words),
+        cwd=cwd,
+        env=environment_with(environment),
+        text=True,
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def arguments(*words) -> list[str]:
+    return [sys.executable, "-m", "enumerate", *map(str, words)]
+
+
+def environment_with(extra=None) -> dict[str, str]:
+    """This environment, with the package on the path and a plain terminal."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1", **(extra or {})}
+
+
+def part_sums(folder) -> dict[str, str]:
+    """Every file below tours/, by name, with its checksum."""
+    tours = Path(folder) / "tours"
+    return {
+        str(path.relative_to(tours)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(tours.rglob("*"))
+        if path.is_file()
+    }
+
+
+def per_square(name) -> np.ndarray:
+    """A published table with one number a square, row by row."""
+    return np.loadtxt(PUBLISHED / name, delimiter=",", dtype=np.int64)
