@@ -165,9 +165,10 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=())] = False) 
     from .catalog import Run
     from .verify import verify as verify_run
 
-    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+    source, console = Run(run), Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task("verifying", total=1.0)
-        verdict = verify_run(Run(run), lambda share: progress.advance(task, share))
+        verdict = verify_run(source, lambda share: progress.advance(task, share))
     for line in verdict.damage:
         say(line)
     if verdict.damage:

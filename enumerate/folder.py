@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from .config import Config
 from .errors import BadRequest, Damaged
-from .jobs import Job, SliceResult
+from .jobs import Job
 from .ledger import COMMITS, JobProgress, check_parts, progress_of, read_records, recover
 from .manifest import NAME, Manifest, read_manifest, write_manifest
 from .storage import STAGING, Storage
@@ -43,15 +43,19 @@ def opened(
 
 def standing(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None]) -> list[JobProgress]:
     """Where the jobs of a run stand, after everything it has on disk was checked."""
-    recover(storage)
-    records = read_records(storage)
-    progress = progress_of(plan, records)
-    _remove_unrecorded(storage, records, notice)
-    parts = sum(len(result.parts) for result in records.values())
+    progress = committed(storage, plan)
+    parts = [part for job in progress for result in job.results.values() for part in result.parts]
+    _remove_unrecorded(storage, {part.name for part in parts}, notice)
     if parts:
-        notice(f"checking {parts:,} parts of the run so far")
-        check_parts(storage, records.values())
+        notice(f"checking {len(parts):,} parts of the run so far")
+        check_parts(storage, parts)
     return progress
+
+
+def committed(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
+    """Where the jobs of a run stand by its records, after what a killed worker had staged is finished."""
+    recover(storage)
+    return progress_of(plan, read_records(storage))
 
 
 def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
@@ -97,11 +101,8 @@ def _discard(storage: Storage, config: Config) -> None:
     write_manifest(storage, config, None)
 
 
-def _remove_unrecorded(
-    storage: Storage, records: Mapping[tuple[int, int], SliceResult], notice: Callable[[str], None]
-) -> None:
+def _remove_unrecorded(storage: Storage, recorded: set[str], notice: Callable[[str], None]) -> None:
     """Parts that a killed worker published just before it could record them: their slices are searched again."""
-    recorded = {part.name for result in records.values() for part in result.parts}
     left = [name for name in storage.names("tours") if name.endswith(".parquet") and name not in recorded]
     for name in left:
         storage.remove(name)

@@ -68,8 +68,8 @@ def read_records(storage: Storage) -> dict[tuple[int, int], SliceResult]:
     return records
 
 
-def check_parts(storage: Storage, results: Iterable[SliceResult]) -> None:
-    """Read every part that the records name and compare its size and checksum."""
+def check_parts(storage: Storage, parts: Iterable[Part]) -> None:
+    """Read these parts and compare their sizes and checksums with their records."""
 
     def check(part: Part) -> None:
         if not storage.exists(part.name):
@@ -80,7 +80,7 @@ def check_parts(storage: Storage, results: Iterable[SliceResult]) -> None:
             raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
 
     with ThreadPoolExecutor(4) as pool:
-        for _ in pool.map(check, (part for result in results for part in result.parts)):
+        for _ in pool.map(check, parts):
             pass
 
 

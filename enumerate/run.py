@@ -16,7 +16,7 @@ from .config import Config
 from .executors.events import Event, Executor, Finished, SetAside
 from .executors.processes import processes
 from .executors.serial import Serial
-from .folder import opened
+from .folder import committed, opened
 from .jobs import Slice
 from .ledger import JobProgress
 from .manifest import write_manifest
@@ -67,7 +67,9 @@ def run(
             try:
                 _work_off(report, progress, queue, observer, stopping)
             finally:
-                report.summary = summary_table(config.board, progress)
+                # A worker that was ended may have committed what nobody heard of: then the records are asked.
+                final = progress if report.complete else committed(storage, plan)
+                report.summary = summary_table(config.board, final)
                 with suppress(OSError):  # the disk is full, and the error that says so is on its way
                     write_summary(storage, report.summary)
         elif not has_summary(storage):
@@ -86,9 +88,11 @@ def _work_off(
     config, began = report.config, time.perf_counter()
     by_job = {job.job.number: job for job in progress}
     executor = make_executor(config, len(queue))
+    events = executor.run(partial(run_slice, config), queue, stopping)
+    report.complete = False
     observer.begin(config, progress, executor.slots)
     try:
-        for event in executor.run(partial(run_slice, config), queue, stopping):
+        for event in events:
             if isinstance(event, Finished):
                 job = by_job[event.result.job]
                 before = job.results.get(event.result.slice)
@@ -102,6 +106,7 @@ def _work_off(
                 report.set_aside.append(event)
             observer.event(event)
     finally:
+        events.close()  # no worker is left after this
         observer.end()
         report.seconds = time.perf_counter() - began
         report.complete = all(job.next_slice(config) is None for job in progress)

@@ -5,17 +5,27 @@ from __future__ import annotations
 import time
 
 from .config import Config
+from .errors import Stopped
 from .jobs import Slice, SliceResult
 from .ledger import commit
-from .search import search_slice
+from .search import Found, search_slice
 from .sink import write_parts
 from .storage import Storage
 
 
 def run_slice(config: Config, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
-    storage = Storage(config.folder)
     found = search_slice(config, slice_)
+    try:
+        return _record(Storage(config.folder), config, slice_, found)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Stopped(
+            f"cannot write to '{config.folder}' ({reason}); everything finished is kept, and the same command continues"
+        ) from None
+
+
+def _record(storage: Storage, config: Config, slice_: Slice, found: Found) -> SliceResult:
     began = time.perf_counter()
     parts = write_parts(storage, config.board, slice_, found.batch)
     closed = int(found.batch.closed.sum())

@@ -7,8 +7,10 @@ import pytest
 
 from enumerate.board import Board
 from enumerate.cli import Request
-from enumerate.config import LARGEST, Config, read_toml
+from enumerate.config import Config, read_toml
 from enumerate.errors import BadRequest
+
+LARGEST = 10**18
 
 
 def refusal(make, *arguments, **values):

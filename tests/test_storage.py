@@ -208,7 +208,9 @@ def test_a_file_is_synced_before_it_gets_its_name_and_its_folder_afterwards(stor
     sync, move = os.fsync, getattr(os, step)
 
     def recording_sync(handle):
-        happened.append(("synced", os.path.basename(os.readlink(f"/proc/self/fd/{handle}")).split(".")[0]))
+        name = os.path.basename(os.readlink(f"/proc/self/fd/{handle}")).split(".")[0]
+        assert name == "folder" or os.fstat(handle).st_size == len(NEW)
+        happened.append(("synced", name))
         sync(handle)
 
     def recording_move(source, target):

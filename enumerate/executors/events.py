@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,4 +54,4 @@ class Executor(Protocol):
 
     slots: int
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Iterator[Event]: ...
+    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]: ...

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
-from ..errors import EnumerateError, Stopped
+from ..errors import EnumerateError
 from ..jobs import Slice
 from .events import Work
 from .supervisor import Died, Done, Failed, Outcome, Ready, Supervisor
@@ -101,8 +101,6 @@ def _attempt(work: Work, slice_: Slice) -> Outcome:
         return Done(work(slice_))
     except EnumerateError as error:
         return Failed(str(error), fatal=error)
-    except OSError as error:
-        return Failed(str(error), fatal=Stopped(f"a worker could not write: {error}"))
     except Exception as error:  # whatever it is, it is the slice's error: reported, tried again, then set aside
         return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 

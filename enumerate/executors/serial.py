@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from ..jobs import Slice
 from .events import Event, Finished, Started, Work
@@ -14,7 +14,7 @@ class Serial:
 
     slots = 1
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Iterator[Event]:
+    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
         while queue and not stopping():
             slice_ = queue.popleft()
             yield Started(0, slice_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -86,7 +86,7 @@ class Supervisor(Generic[W]):
         self.slots = slots
         self._failed_starts = 0
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Iterator[Event]:
+    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
         slots: list[Slot[W]] = []
         attempts: Counter[tuple[int, int]] = Counter()
         grace_ends = float("inf")

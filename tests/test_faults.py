@@ -1,0 +1,339 @@
+"""Killed, interrupted, starved and contended: nothing is lost, nothing is repeated, and the same bytes come out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from enumerate.catalog import Run
+from enumerate.compiled import cache_folder
+from enumerate.executors.events import Lost, SetAside
+from enumerate.run import run
+from enumerate.verify import verify
+from enumerate.work import run_slice
+
+from .test_run import small
+from .tools import Silent, arguments, command, config_for, environment_with, part_sums, run_serially
+
+CALLS = ("link", "replace", "fsync", "unlink", "mkdir", "rename")
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("expected") / "run"
+    run_serially(small(folder))
+    return part_sums(folder)
+
+
+def die_at(number, before):
+    """Make this process kill itself at its N-th call that changes the file system, before or after the call."""
+    calls = [0]
+
+    def deadly(call):
+        def counted(*args, **kwargs):
+            calls[0] += 1
+            if before and calls[0] == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            try:
+                return call(*args, **kwargs)
+            finally:
+                if calls[0] >= number:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        return counted
+
+    for name in CALLS:
+        setattr(os, name, deadly(getattr(os, name)))
+
+
+def run_and_die(config, number, before):
+    """Run in a forked process that dies on the way; False if it came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            die_at(number, before)
+            run_serially(config)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("steps", [(3_000,), (1_500, 3_000)], ids=["new", "extended"])
+def test_a_run_killed_at_any_change_of_a_file_is_continued_to_the_same_bytes(tmp_path, expected, steps, before):
+    number, stride = 1, 3
+    killed = 0
+    while True:
+        folder = tmp_path / str(number)
+        for limit in steps[:-1]:
+            run_serially(small(folder, max=limit))
+        died = run_and_die(small(folder, max=steps[-1]), number, before)
+        run_serially(small(folder, max=steps[-1]))
+        assert part_sums(folder) == expected, f"killed at call {number}"
+        assert verify(Run(folder)).damage == []
+        if not died:
+            break
+        killed += 1
+        number += stride
+    assert killed > 20
+
+
+def test_a_run_killed_again_and_again_comes_to_its_end(tmp_path, expected):
+    folder = tmp_path / "run"
+    deaths = 0
+    while run_and_die(small(folder), 23, before=deaths % 2 == 0):
+        deaths += 1
+        assert deaths < 50
+    assert deaths > 3
+    assert part_sums(folder) == expected
+
+
+@contextmanager
+def started(*words, cwd):
+    process = subprocess.Popen(
+        arguments(*words), cwd=cwd, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def children(pid):
+    """The worker processes of a coordinator (not multiprocessing's resource tracker)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                words = (entry / "cmdline").read_text()
+            except OSError:
+                continue
+            if parent == pid and "spawn_main" in words:
+                found.append(int(entry.name))
+    return found
+
+
+LONG = ("--size", 8, "--variant", "open", "--start", "a1,b1,c1,d1", "--max", 30_000_000, "--slice-tours", 100_000)
+
+
+@pytest.fixture(scope="module")
+def long_expected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long")
+    assert command(*LONG, "--quiet", "--output", "run", cwd=folder).returncode == 0
+    return part_sums(folder / "run")
+
+
+def commits(folder):
+    return list((folder / "_run" / "commits").glob("*.json")) if (folder / "_run" / "commits").exists() else []
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(tmp_path, long_expected):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        for _ in range(3):
+            os.kill(children(process.pid)[0], signal.SIGKILL)
+            time.sleep(0.3)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "will be tried again: worker" in err
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_a_worker_that_is_stopped_for_a_while_delays_only_its_own_slice(tmp_path, long_expected):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        worker = children(process.pid)[0]
+        os.kill(worker, signal.SIGSTOP)
+        before = len(commits(tmp_path / "run"))
+        wait_for(lambda: len(commits(tmp_path / "run")) > before + 1)
+        os.kill(worker, signal.SIGCONT)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_a_killed_coordinator_takes_its_workers_along_and_the_run_continues(tmp_path, long_expected):
+    for _ in range(2):
+        with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+            before = len(commits(tmp_path / "run"))
+            wait_for(lambda seen=before: len(commits(tmp_path / "run")) > seen + 3)
+            workers = children(process.pid)
+            process.kill()
+            process.wait()
+            wait_for(lambda pids=workers: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pids), 5)
+            assert workers
+    done = command(*LONG, "--output", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert part_sums(tmp_path / "run") == long_expected
+    assert command("verify", "run", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
+def test_ctrl_c_stops_soon_keeps_everything_and_says_how_to_continue(tmp_path, long_expected, number, code):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        for pid in (process.pid, *children(process.pid)):  # a terminal sends Ctrl-C to all of them
+            os.kill(pid, number) if number == signal.SIGINT or pid == process.pid else None
+        began = time.monotonic()
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - began < 3
+    assert process.returncode == code, err
+    assert "run the same command again to continue" in err
+    assert "Traceback" not in err
+    kept = commits(tmp_path / "run")
+    assert kept
+    assert (tmp_path / "run" / "summary.csv").exists()
+    assert command("verify", "run", cwd=tmp_path).returncode == 3  # sound, and can be continued
+    assert command(*LONG, "--output", "run", "--quiet", cwd=tmp_path).returncode == 0
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path):
+        wait_for(lambda: commits(tmp_path / "run"))
+        second = command(*LONG, "--output", "run", cwd=tmp_path)
+        reader = command("verify", "run", cwd=tmp_path)
+    assert second.returncode == reader.returncode == 5
+    assert second.stderr.count("\n") == 1
+    assert "another coordinator is working on this run" in second.stderr
+
+
+def deadly_slice(config, slice_):
+    """Kills whoever works on c2."""
+    if slice_.job.start == 10:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_slice(config, slice_)
+
+
+def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_path, expected, monkeypatch):
+    monkeypatch.setattr("enumerate.run.run_slice", deadly_slice)
+    observer = Silent()
+    report = run(small(tmp_path / "run", executor="processes", workers=2), observer)
+    assert [event.slice.job.start for event in report.set_aside] == [10]
+    assert sum(isinstance(event, Lost) for event in observer.events) == 2
+    assert sum(isinstance(event, SetAside) for event in observer.events) == 1
+    assert not report.complete
+    written = part_sums(tmp_path / "run")
+    assert written == {name: expected[name] for name in expected if "start=c2" not in name}
+    monkeypatch.undo()
+    assert run_serially(small(tmp_path / "run")).complete
+    assert part_sums(tmp_path / "run") == expected
+
+
+def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import enumerate.work as work, os\n"
+        "real = work.run_slice\n"
+        "def run_slice(config, slice_):\n"
+        "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"
+        "    return real(config, slice_)\n"
+        "run_slice.__module__, run_slice.__qualname__ = 'enumerate.work', 'run_slice'\n"
+        "work.run_slice = run_slice\n"
+    )
+    environment = {"PYTHONPATH": f"{tmp_path}:{environment_with()['PYTHONPATH']}"}
+    words = ("--size", 6, "--start", "a1,b1,c1", "--max", 5000, "--output", "run")
+    done = command(*words, cwd=tmp_path, environment=environment)
+    assert done.returncode == 3, done.stderr
+    assert "set aside after three attempts: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
+    assert command(*words, cwd=tmp_path).returncode == 0
+    assert command("verify", "run", cwd=tmp_path).returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 3 MB, as root; elsewhere there is none to be had, and the test says so."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small file system can be mounted by root only")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_disk_that_fills_stops_the_run_with_everything_kept(tmp_path, small_disk, executor):
+    words = (*LONG, "--output", small_disk / "run", "--executor", executor)
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.startswith("error:")]) == 1
+    kept = part_sums(small_disk / "run")
+    assert kept
+    verdict = verify(Run(small_disk / "run"))
+    assert verdict.damage == []
+    assert verdict.tours > 0
+
+
+def test_a_full_disk_before_the_start_is_a_bad_request_and_leaves_nothing(tmp_path, small_disk):
+    with open(small_disk / "filler", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+    done = command("--size", 5, "--output", small_disk / "deep" / "run", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in small_disk.iterdir()) == ["filler"]
+
+
+@pytest.mark.parametrize("harm", ["truncated", "garbage", "a file in its place"])
+def test_a_harmed_kernel_cache_is_no_more_than_a_delay(tmp_path, harm):
+    cache = tmp_path / "cache"
+    words = ("--size", 5, "--start", "a1", "--max", 0, "--executor", "serial", "--quiet")
+    assert command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(cache)}).returncode == 0
+    files = [path for path in cache.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert files
+    if harm == "a file in its place":
+        folder = next(cache.rglob(cache_folder().name))
+        folder.rename(tmp_path / "away")
+        folder.write_text("in the way")
+    for path in files:
+        if path.exists():
+            path.write_bytes(path.read_bytes()[:100] if harm == "truncated" else b"garbage" * 50)
+    done = command(*words, "--fresh", cwd=tmp_path, environment={"XDG_CACHE_HOME": str(cache)})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_a_writable_cache_the_kernel_still_runs(tmp_path):
+    (tmp_path / "no folder").write_text("")
+    words = ("--size", 5, "--start", "a1", "--max", 0, "--executor", "serial", "--quiet")
+    done = command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path / "no folder")})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_workers_that_cannot_start_end_the_run_with_a_reason(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, os\nif 'spawn_main' in ' '.join(sys.orig_argv): os._exit(7)\n"
+    )
+    environment = {"PYTHONPATH": f"{tmp_path}:{environment_with()['PYTHONPATH']}"}
+    done = command("--size", 5, "--output", "run", cwd=tmp_path, environment=environment)
+    assert done.returncode == 1
+    assert "workers die while they start: worker" in done.stderr
+    assert "exit code 7" in done.stderr
+
+
+def test_a_config_for_another_board_is_not_disturbed_by_an_unrelated_lock(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path):
+        wait_for(lambda: commits(tmp_path / "run"))
+        assert run_serially(config_for((5, 5), max=100, output=str(tmp_path / "other"))).complete

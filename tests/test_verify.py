@@ -1,0 +1,195 @@
+"""Damage of every kind is found and named, by `verify` and, where it matters, when a run is continued."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from enumerate.catalog import Run
+from enumerate.errors import Damaged
+from enumerate.sealed import seal, unseal
+from enumerate.sink import encode
+from enumerate.verify import verify
+
+from .test_run import small
+from .tools import command, run_serially
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sound") / "run"
+    run_serially(small(folder))
+    return folder
+
+
+@pytest.fixture
+def run_folder(sound, tmp_path):
+    return shutil.copytree(sound, tmp_path / "run")
+
+
+def damage(folder):
+    return verify(Run(folder)).damage
+
+
+def a_part(folder):
+    return sorted((folder / "tours").rglob("*.parquet"))[2]
+
+
+def test_a_sound_run_is_sound(sound):
+    verdict = verify(Run(sound))
+    assert verdict.damage == []
+    assert verdict.complete
+    total = Run(sound).totals()
+    assert verdict.tours == total["tours_open"] + total["tours_closed"] > 0
+    assert (verdict.parts, verdict.bytes) == (total["parts"], total["bytes"])
+
+
+@pytest.mark.parametrize("which", ["part", "record", "run.json", "summary.parquet", "summary.csv"])
+def test_a_flipped_bit_anywhere_is_found_and_its_file_is_named(run_folder, which):
+    path = {
+        "part": a_part(run_folder),
+        "record": run_folder / "_run" / "commits" / "000001-0001.json",
+        "run.json": run_folder / "_run" / "run.json",
+    }.get(which, run_folder / which)
+    whole = path.read_bytes()
+    for bit in random.Random(5).sample(range(len(whole) * 8), 25):
+        harmed = bytearray(whole)
+        harmed[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(harmed)
+        try:
+            found = damage(run_folder)
+        except Damaged as error:
+            found = [str(error)]
+        assert any(path.name in line for line in found), f"bit {bit} of {path.name}"
+    path.write_bytes(whole)
+    assert damage(run_folder) == []
+
+
+@pytest.mark.parametrize("which", ["part", "record", "run.json"])
+def test_damage_is_found_when_a_run_is_continued(run_folder, tmp_path, which):
+    path = {
+        "part": a_part(run_folder),
+        "record": run_folder / "_run" / "commits" / "000001-0001.json",
+        "run.json": run_folder / "_run" / "run.json",
+    }[which]
+    harmed = bytearray(path.read_bytes())
+    harmed[len(harmed) // 2] ^= 4
+    path.write_bytes(harmed)
+    with pytest.raises(Damaged, match=path.name):
+        run_serially(small(run_folder, max=4_000))
+
+
+def test_a_missing_part_is_named_by_verify_and_on_continuing(run_folder):
+    a_part(run_folder).unlink()
+    assert [line.split(":")[0] for line in damage(run_folder)] == ["missing, though a record names it"]
+    with pytest.raises(Damaged, match="missing, though a record names it"):
+        run_serially(small(run_folder))
+
+
+def test_a_slice_whose_record_was_taken_away_is_searched_anew(run_folder, sound):
+    (run_folder / "_run" / "commits" / "000001-0001.json").unlink()
+    assert run_serially(small(run_folder)).worked
+    assert damage(run_folder) == []
+    assert [path.read_bytes() for path in sorted((run_folder / "tours").rglob("*.parquet"))] == [
+        path.read_bytes() for path in sorted((sound / "tours").rglob("*.parquet"))
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["tours/notes.txt", "tours/variant=open/start=a1/part-9.parquet", "stray", "_run/x.json"]
+)
+def test_a_foreign_file_is_named(run_folder, name):
+    (run_folder / name).write_text("hello")
+    assert damage(run_folder) == [f"not a file of this run: {name}"]
+
+
+def test_a_missing_summary_of_a_finished_run_is_named(run_folder):
+    (run_folder / "summary.csv").unlink()
+    assert damage(run_folder) == ["missing: summary.csv"]
+
+
+def rewrite(folder, change):
+    """Change a part's tours and make its record fit, so that only the tours themselves can tell."""
+    record_path = folder / "_run" / "commits" / "000001-0001.json"
+    record = unseal(record_path.read_bytes(), "record")
+    entry = next(part for part in record["parts"] if part["variant"] == "open")
+    path = folder / entry["name"]
+    table = pq.read_table(path, partitioning=None)
+    tours = np.array([list(tour.as_py()) for tour in table["tour"]], dtype=np.uint8)
+    iterations = table["iteration"].to_numpy().copy()
+    tours, iterations = change(tours, iterations)
+    data = bytes(encode(Run(folder).board, tours, iterations))
+    path.write_bytes(data)
+    entry.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    record_path.write_bytes(seal(record))
+    return entry["name"]
+
+
+def swap_squares(tours, iterations):
+    tours[3, [20, 30]] = tours[3, [30, 20]]
+    return tours, iterations
+
+
+def repeat_square(tours, iterations):
+    tours[3, 20] = tours[3, 22]
+    return tours, iterations
+
+
+def other_start(tours, iterations):
+    return tours[:, ::-1].copy(), iterations
+
+
+def twice(tours, iterations):
+    tours[5] = tours[3]
+    return tours, iterations
+
+
+def backwards(tours, iterations):
+    return tours, iterations[::-1].copy()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (swap_squares, "not a knight's move"),
+        (repeat_square, "does not visit every square once"),
+        (other_start, "begins on another square"),
+        (twice, "a tour occurs twice"),
+        (backwards, "its iterations do not ascend"),
+    ],
+)
+def test_wrong_tours_are_found_even_if_every_checksum_fits(run_folder, change, words):
+    name = rewrite(run_folder, change)
+    assert any(words in line and name in line for line in damage(run_folder))
+
+
+def test_damage_gives_exit_code_4_and_names_the_file(run_folder, tmp_path):
+    path = a_part(run_folder)
+    harmed = bytearray(path.read_bytes())
+    harmed[50] ^= 1
+    path.write_bytes(harmed)
+    done = command("verify", run_folder, cwd=tmp_path)
+    assert done.returncode == 4
+    assert path.name in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_is_no_run_is_a_bad_request(tmp_path):
+    done = command("verify", "nowhere", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_record_holds_what_is_needed_to_trace_a_tour(sound):
+    record = json.loads((sound / "_run" / "commits" / "000001-0001.json").read_text())
+    manifest = json.loads((sound / "_run" / "run.json").read_text())
+    assert record["start"] == "c2"
+    assert record["parts"][0]["name"].startswith("tours/variant=")
+    assert manifest["identity"]["start"] == "a1,c2,d4"
+    assert {"numba", "numpy", "pyarrow", "python"} <= set(manifest["versions"])
