@@ -56,7 +56,7 @@ class Board:
         row, col = int(match[2]) - 1, column_number(match[1])
         if row >= self.rows or col >= self.cols:
             last = self.name(self.squares - 1)
-            raise BadRequest(f"no such square on a {self} board, whose squares are a1 to {last}: {name!r}")
+            raise BadRequest(f"no such square on the {self} board, whose squares are a1 to {last}: {name!r}")
         return row * self.cols + col
 
     def is_dark(self, square: int) -> bool:
@@ -130,7 +130,7 @@ def why_no_tour(board: Board) -> str | None:
     if short >= 5 or (short, long) == (1, 1):
         return None
     if short <= 2:
-        return f"a knight cannot visit all squares of a board with {short} {'row' if short == 1 else 'rows'} or columns"
+        return "a knight cannot visit all squares of a board only one or two squares wide"
     if short == 3 and long != 4 and long < 7:
         return "a board with 3 rows or columns has a tour only if the other side is 4 or at least 7"
     if (short, long) == (4, 4):
@@ -144,7 +144,7 @@ def why_no_closed_tour(board: Board) -> str | None:
     if board.squares % 2:
         return "no closed tour visits an odd number of squares"
     if short in (1, 2, 4):
-        return f"no closed tour exists on a board with {short} rows or columns (Schwenk 1991)"
+        return f"no closed tour exists on a board {short} squares wide (Schwenk 1991)"
     if short == 3 and long in (4, 6, 8):
         return "a board with 3 rows or columns has a closed tour only if the other side is even and at least 10 " \
             "(Schwenk 1991)"  # fmt: skip

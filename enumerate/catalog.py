@@ -38,7 +38,7 @@ class Run:
         self.path = Path(path)
         self.storage = Storage(self.path)
         if not self.storage.exists(NAME):
-            raise BadRequest(f"not the folder of a run, it has no {NAME}: '{path}'")
+            raise BadRequest(f"not the folder of a run, it has no {NAME}: {str(path)!r}")
 
     @cached_property
     def manifest(self) -> Manifest:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnusedCliTokensError
 
 from . import __version__
@@ -32,6 +33,17 @@ app = App(
 )
 
 
+def whole(_type: object, tokens: Sequence[Token]) -> int:
+    """A whole number; cyclopts alone would round 0.4 to 0, which means no limit."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"expected a whole number, not {tokens[0].value!r}") from None
+
+
+Whole = Annotated[int | None, Parameter(converter=whole)]
+
+
 @Parameter(name="*", negative_bool=())
 @dataclass(frozen=True)
 class Request:
@@ -41,9 +53,9 @@ class Request:
     "Which tours: open, closed or both. [default: open]"
     size: str | None = None
     "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns. [default: 8]"
-    max: int | None = None
+    max: Whole = None
     "Iterations (placements of the knight) for each start square; 0 searches until exhausted. [default: 500000]"
-    tours: int | None = None
+    tours: Whole = None
     "Tours for each start square; 0 means no limit. [default: 0]"
     start: str | None = None
     "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all]"
@@ -51,17 +63,17 @@ class Request:
     "Skip paths that cannot become a tour; never changes which tours exist. [default: --prune]"
     h_prob: float | None = None
     "Probability of Warnsdorff's order at each square; otherwise the order is shuffled. [default: 1]"
-    seed: int | None = None
+    seed: Whole = None
     "Seed of shuffled orders and random start squares. [default: 0]"
     output: str | None = None
     "Folder of the run. [default: output/ and a name that follows from the search]"
-    workers: int | None = None
+    workers: Whole = None
     "Worker processes. [default: one for each core]"
     executor: str | None = None
     "How workers are had: processes, or serial for none. [default: processes]"
-    slice_iterations: int | None = None
+    slice_iterations: Whole = None
     "Iterations in a slice, the unit of work that is written and recorded. [default: 10000000]"
-    slice_tours: int | None = None
+    slice_tours: Whole = None
     "Tours in a slice. [default: 524288, fewer on large boards]"
     config: str | None = None
     "A TOML file with any of these keys; flags beat it."
@@ -92,11 +104,11 @@ def run_command(
     json_
         Print one JSON document instead of the summary.
     """
+    config = (request or Request()).resolve()
     from .progress import observer
     from .run import run
     from .view.terminal import report_json, report_view
 
-    config = (request or Request()).resolve()
     stop = StopSignals()
     report = run(config, observer(quiet), stop.heard, fresh)
     if json_:
@@ -109,7 +121,7 @@ def run_command(
         if not report.worked:
             console.print("already complete: nothing was left to do; a larger --max or --tours continues this run")
     if report.interrupted:
-        say(f"stopped ({stop.name}): everything finished is kept in '{config.folder}'")
+        say(f"stopped ({stop.name}): everything finished is kept in {str(config.folder)!r}")
         say("run the same command again to continue")
         return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
     if report.set_aside:
@@ -179,14 +191,19 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=())] = False) 
             f" {verdict.records:,} records; every tour legal, complete, in its place and only once"
         )
     if not verdict.complete:
-        say(f"unfinished: some start squares have budget left; run the same command again to continue: '{run}'")
+        say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
         return Stopped.exit_code
     return DONE
 
 
 @app.command
 def show(
-    run: str, *, start: str | None = None, variant: str | None = None, number: int = 1, svg: str | None = None
+    run: str,
+    *,
+    start: str | None = None,
+    variant: str | None = None,
+    number: Annotated[int, Parameter(converter=whole)] = 1,
+    svg: str | None = None,
 ) -> int:
     """Print one tour of a run as a board, or draw it.
 
@@ -264,6 +281,8 @@ def _one_line(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         word = error.unused_tokens[0]
         commands = tuple(name for name in app if not name.startswith("-"))
+        if word in commands:
+            return f"a command is the first word: {word!r}"
         known = hint(word, commands) or f"; commands are {', '.join(sorted(commands))}"
         return f"unexpected word: {word!r}{known}"
     text = " ".join(str(error).split())

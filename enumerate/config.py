@@ -44,8 +44,11 @@ class Config:
     workers: int = 0  # 0: all cores
 
     def __post_init__(self) -> None:
-        squares = self.start.lower().replace(" ", "").split(",")
+        squares = "".join(self.start.lower().split()).split(",")
         object.__setattr__(self, "start", ",".join(sorted(squares)))
+        object.__setattr__(self, "h_prob", self.h_prob + 0.0)  # no -0.0: it would have a name of its own
+        if "\0" in self.output:
+            raise BadRequest(f"output is a path, and no path has a zero byte: {self.output!r}")
         if self.variant not in VARIANTS:
             raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
         if self.executor not in EXECUTORS:
@@ -91,7 +94,7 @@ class Config:
         if not self.prune:
             words.append("plain")
         if self.h_prob != 1.0:
-            words.append(f"h{self.h_prob:g}")
+            words.append(f"h{self.h_prob!r}".removesuffix(".0"))
         if self.seed:
             words.append(f"seed{self.seed}")
         return Path("output") / "-".join(words)
@@ -116,7 +119,7 @@ def read_toml(path: str) -> dict[str, object]:
             return tomllib.load(file)
     except OSError as error:
         raise BadRequest(f"cannot read the config file: {path!r} ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or absurd numbers and depths
         raise BadRequest(f"the config file is not valid TOML: {path!r} ({error})") from None
 
 
@@ -131,21 +134,28 @@ def _convert(key: str, value: object) -> object:
     field_type = {"size": Board, "prune": bool, "h-prob": float, "variant": str, "start": str, "output": str,
                   "executor": str}.get(key, int)  # fmt: skip
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
-        return parse_size(str(value))
+        return parse_size(value if isinstance(value, str) else shown(value))
     if field_type is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if abs(value) < LARGEST else float("inf")
     if type(value) is not field_type:
         expected = {Board: "a size such as 8 or '5x6'", bool: "true or false", int: "a whole number",
                     float: "a number", str: "a text"}[field_type]  # fmt: skip
-        raise BadRequest(f"{key} is {expected}: {value!r}")
+        raise BadRequest(f"{key} is {expected}: {shown(value)}")
     return value
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it; Python refuses to print numbers of many thousand digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number with too many digits"
 
 
 def _in_range(name: str, value: int, low: int, high: int, meaning: str = "") -> None:
     if not low <= value <= high:
-        raise BadRequest(
-            f"{name} is a whole number from {low} to {high:,}{' (' + meaning + ')' if meaning else ''}: {value}"
-        )
+        more = f" ({meaning})" if meaning else ""
+        raise BadRequest(f"{name} is a whole number from {low} to {high:,}{more}: {shown(value)}")
 
 
 def _file_name(start: str) -> str:

@@ -36,7 +36,7 @@ def opened(
         except OSError as error:
             reason = error.strerror or str(error)
             raise BadRequest(
-                f"cannot write to the output folder: '{storage.root}' ({reason}); choose another --output"
+                f"cannot write to the output folder: {str(storage.root)!r} ({reason}); choose another --output"
             ) from None
         yield storage, manifest, progress
 
@@ -61,14 +61,14 @@ def committed(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
 def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
     root = storage.root
     if root.exists() and not root.is_dir():
-        raise BadRequest(f"the output folder is a file: '{root}'; choose another --output")
+        raise BadRequest(f"the output folder is a file: {str(root)!r}; choose another --output")
     if storage.exists(NAME):
         if not fresh:
             read_manifest(storage).refuse_other(config)
     elif storage.exists(COMMITS):
         raise Damaged(f"missing, though the folder has commit records: {storage.path(NAME)}")
     elif root.exists() and any(entry.name != "_run" for entry in root.iterdir()):
-        raise BadRequest(f"the output folder is not empty and not a run: '{root}'; choose another --output")
+        raise BadRequest(f"the output folder is not empty and not a run: {str(root)!r}; choose another --output")
 
 
 def _make(storage: Storage, config: Config) -> None:

@@ -39,7 +39,9 @@ class Manifest:
         keys = [key for key in other if self.identity.get(key) != other[key]]
         if keys:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
-            raise BadRequest(f"{config.folder} holds another run: {differing}; choose another --output, or --fresh")
+            raise BadRequest(
+                f"another run is in {str(config.folder)!r}: {differing}; choose another --output, or --fresh"
+            )
 
 
 def write_manifest(storage: Storage, config: Config, before: Manifest | None) -> None:

@@ -49,7 +49,7 @@ def random_squares(board: Board, start: str, seed: int) -> list[int]:
         raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
     possible = [square for square in range(board.squares) if not why_no_tour_from(board, square)]
     if int(match[1]) > len(possible):
-        raise BadRequest(f"only {len(possible)} squares of a {board} board can start a tour: {start!r}")
+        raise BadRequest(f"only {len(possible)} squares of {board} can start a tour: {start!r}")
     ranked = sorted(possible, key=lambda square: hashlib.sha256(f"{seed} {square}".encode()).digest())
     return sorted(ranked[: int(match[1])])
 

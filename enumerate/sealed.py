@@ -21,7 +21,7 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     try:
         document = json.loads(data)
         document.pop(SEAL)
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         raise Damaged(f"damaged, not a sealed JSON document: {name}") from None
     if seal(document) != data:
         raise Damaged(f"damaged, its checksum does not match: {name}")

@@ -113,7 +113,7 @@ class Storage:
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Locked(f"another coordinator is working on this run: '{self.root}'") from None
+            raise Locked(f"another coordinator is working on this run: {str(self.root)!r}") from None
 
     def _link(self, staged: str, name: str) -> bool:
         path = self._with_folder(name)

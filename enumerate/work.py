@@ -21,7 +21,8 @@ def run_slice(config: Config, slice_: Slice) -> SliceResult:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Stopped(
-            f"cannot write to '{config.folder}' ({reason}); everything finished is kept, and the same command continues"
+            f"cannot write to {str(config.folder)!r} ({reason});"
+            " everything finished is kept, and the same command continues"
         ) from None
 
 
