@@ -100,87 +100,80 @@ def _shuffle_key(path_hash, square):
 # ---------------------------------------------------------------------------------------------------------------------
 # Boards of at most 64 squares.
 #
-# A node's candidates are one word of bytes, lowest byte first, each holding a square number plus one; zero means that
-# none is left. Sets of squares are words with one bit a square.
-
-
-@njit(inline="always")
-def _insert(order, place, square):
-    """Put a square at a place of the order and move those behind it back by one."""
-    shift = place * _8
-    before = order & ((_1 << shift) - _1)
-    return before | ((square + _1) << shift) | ((order ^ before) << _8)
+# Sets of squares are words with one bit a square. A node keeps the set of its candidates that are still to be tried and
+# picks the best of them each time it comes back: the unvisited squares are then the same as before, so the order is
+# too, and nothing is sorted that is never tried.
 
 
 @njit(inline="always")
 def _one_bit(word):
+    """Whether at most one bit is set."""
     return (word & (word - _1)) == _0
 
 
 @njit(inline="always")
-def _shuffled_bits(candidates, path_hash, keys):
-    """The candidates in the order of their shuffle keys."""
-    order, count = _0, 0
-    while candidates:
-        square = _lowest(candidates)
-        candidates &= candidates - _1
-        key = _shuffle_key(path_hash, square)
-        place = _0
-        for i in range(count):
-            if keys[i] < key:
-                place += _1
-        keys[count] = key
-        count += 1
-        order = _insert(order, place, square)
-    return order
+def _pick(attacks, candidates, unvisited, shuffled, path_hash):
+    """The candidate to try first."""
+    best = _lowest(candidates)
+    if _one_bit(candidates):
+        return best
+    rest = candidates & (candidates - _1)
+    if shuffled:
+        best_key = _shuffle_key(path_hash, best)
+        while rest:
+            square = _lowest(rest)
+            rest &= rest - _1
+            key = _shuffle_key(path_hash, square)
+            if key < best_key:
+                best, best_key = square, key
+        return best
+    fewest = _popcount(attacks[best] & unvisited)
+    while rest:
+        square = _lowest(rest)
+        rest &= rest - _1
+        onward = _popcount(attacks[square] & unvisited)
+        if onward < fewest:
+            best, fewest = square, onward
+    return best
 
 
 @njit(inline="always")
-def _expand_bits(attacks, square, left, unvisited, end, variant, prune, near_start, path_hash, below, keys):
-    """The squares to try after `square`, in order, and the tight ones among the candidates.
+def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
+    """The candidates after `square` that can lead to a tour, and the tight ones among them.
 
     `left` counts the unvisited squares and `end` is the square that must be the last one, if that is known. A tight
     candidate has one onward move: whichever child is not it inherits it as its `end`.
     """
     candidates = attacks[square] & unvisited
-    if left == 1 and prune:
+    if left == 1:
         if variant == CLOSED:
             candidates &= near_start
         elif variant == OPEN:
             candidates &= ~near_start
+        return candidates, _0
 
-    # Step 1. Count onward moves and sort: `counts` has one byte for each degree, and its prefix sum is the place.
-    order, counts, tight, allowed = _0, _0, _0, candidates
-    if prune and variant == CLOSED and left > 1:
+    # Step 1. Look at the onward moves of each candidate.
+    tight, rest = _0, candidates
+    while rest:
+        bit = rest & (~rest + _1)
+        onward = attacks[_lowest(rest)] & unvisited
+        rest ^= bit
+        if onward == _0:
+            return _0, _0
+        if _one_bit(onward):
+            tight |= bit
+
+    # Step 2. The last unvisited neighbour of the start is the end of a closed tour: not to be taken before.
+    if variant == CLOSED:
+        tight &= ~near_start
         last_way_home = near_start & unvisited
         if _one_bit(last_way_home):
-            allowed &= ~last_way_home
-    rest = candidates
-    while rest:
-        following = _lowest(rest)
-        bit = rest & (~rest + _1)
-        rest ^= bit
-        onward = _popcount(attacks[following] & unvisited)
-        if prune and left > 1:
-            if onward == _0:
-                return _0, _0
-            if onward == _1:
-                tight |= bit
-        if bit & allowed:
-            shift = onward * _8
-            place = ((counts * _EVERY_BYTE) >> shift) & _BYTE
-            counts += _1 << shift
-            order = _insert(order, place, following)
-    if below and _shuffles(path_hash, below):
-        order = _shuffled_bits(allowed, path_hash, keys)
+            candidates &= ~last_way_home
 
-    # Step 2. Tight candidates: one that cannot be the last square must come next.
+    # Step 3. Tight candidates: one that cannot be the last square must come next.
     if tight:
         tight &= ~end
-        if variant == CLOSED:
-            tight &= ~near_start
-            may_end = _0
-        elif end or left & 1 == 0:
+        if variant == CLOSED or end or left & 1 == 0:
             may_end = _0
         elif variant == OPEN:
             may_end = tight & ~near_start
@@ -188,27 +181,14 @@ def _expand_bits(attacks, square, left, unvisited, end, variant, prune, near_sta
             may_end = tight
         must = tight & ~may_end
         if must:
-            if _one_bit(must) and _one_bit(may_end):
-                return _lowest(must) + _1, tight
-            return _0, _0
-        if not _one_bit(may_end):
-            second = may_end & (may_end - _1)
-            if not _one_bit(second):
-                return _0, _0
-            kept = _0
-            place = _0
-            while order:
-                candidate = (order & _BYTE) - _1
-                order >>= _8
-                if (may_end >> candidate) & _1:
-                    kept |= (candidate + _1) << place
-                    place += _8
-            return kept, tight
-    return order, tight
+            candidates = must if _one_bit(must) and _one_bit(may_end) else _0
+        elif not _one_bit(may_end):
+            candidates = may_end if _one_bit(may_end & (may_end - _1)) else _0
+    return candidates, tight
 
 
 @njit(nogil=True)
-def search_bits(attacks, rules, registers, path, orders, tights, ends, hashes, keys, limit, tours, iterations, closed):
+def search_bits(attacks, rules, registers, path, untried, tights, ends, hashes, limit, tours, iterations, closed):
     """Search on; see the top of this file. `limit` is the value of ITERATIONS at which to stop."""
     squares = path.shape[0]
     near_start = attacks[rules[START]]
@@ -219,7 +199,6 @@ def search_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
     for i in range(depth):
         unvisited ^= _1 << uint64(path[i])
     end = _0
-    path_hash = rules[SEED]
     if depth > 0:
         end = ends[depth - 1] | (tights[depth - 1] & ~(_1 << square))
     reason = LIMIT_REACHED
@@ -230,12 +209,11 @@ def search_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
         unvisited ^= _1 << square
         left = squares - 1 - depth
         if below:
-            path_hash = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
-            hashes[depth] = path_hash
+            hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
         # Step 2. A tour, or the squares to try next.
         if left == 0:
-            orders[depth] = _0
+            candidates = _0
             is_closed = (near_start >> square) & _1
             if variant == BOTH or (variant == CLOSED) == (is_closed == _1):
                 for i in range(squares):
@@ -244,23 +222,29 @@ def search_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
                 closed[found] = is_closed
                 found += 1
         else:
-            order, tight = _expand_bits(
-                attacks, square, left, unvisited, end, variant, prune, near_start, path_hash, below, keys
-            )
-            orders[depth], tights[depth], ends[depth] = order, tight, end
-            if order == _0:
+            if prune:
+                candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
+                tights[depth], ends[depth] = tight, end
+            else:
+                candidates = attacks[square] & unvisited
+            if candidates == _0:
                 dead_ends += 1
 
         # Step 3. Go back to the deepest square that has a candidate left.
-        while depth >= 0 and orders[depth] == _0:
+        while candidates == _0:
             unvisited ^= _1 << uint64(path[depth])
             depth -= 1
+            if depth < 0:
+                break
+            candidates = untried[depth]
         if depth < 0:
             reason = EXHAUSTED
             break
-        square = (orders[depth] & _BYTE) - _1
-        orders[depth] >>= _8
-        end = ends[depth] | (tights[depth] & ~(_1 << square))
+        shuffled = below != _0 and _shuffles(hashes[depth], below)
+        square = _pick(attacks, candidates, unvisited, shuffled, hashes[depth])
+        untried[depth] = candidates ^ (_1 << square)
+        if prune:
+            end = ends[depth] | (tights[depth] & ~(_1 << square))
         depth += 1
         if found == tours.shape[0]:
             reason = BATCH_FULL
@@ -271,7 +255,7 @@ def search_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
 
 
 @njit(nogil=True)
-def resume_bits(attacks, rules, registers, path, orders, tights, ends, hashes, keys, cursor, fixed):
+def resume_bits(attacks, rules, registers, path, untried, tights, ends, hashes, cursor, fixed):
     """Rebuild the stack of a search whose next placement is the last square of `cursor`.
 
     The first `fixed` squares are a prefix: their siblings are left to other jobs.
@@ -287,14 +271,17 @@ def resume_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
         unvisited ^= _1 << square
         path_hash = _path_hash(path_hash, square)
         hashes[depth] = path_hash
-        order, tight = _expand_bits(
-            attacks, square, squares - 1 - depth, unvisited, end, variant, prune, near_start, path_hash, below, keys
-        )
-        while order and (order & _BYTE) - _1 != following:
-            order >>= _8
-        if order == _0:
+        shuffled = below != _0 and _shuffles(path_hash, below)
+        candidates, tight = attacks[square] & unvisited, _0
+        if prune:
+            candidates, tight = _expand_bits(attacks, square, squares - 1 - depth, unvisited, end, variant, near_start)
+        if (candidates >> following) & _1 == _0:
             return EXHAUSTED if depth + 1 < fixed else BAD_CURSOR
-        orders[depth] = order >> _8 if depth + 1 >= fixed else _0
+        picked = uint64(squares)
+        while picked != following:
+            picked = _pick(attacks, candidates, unvisited, shuffled, path_hash)
+            candidates ^= _1 << picked
+        untried[depth] = candidates if depth + 1 >= fixed else _0
         tights[depth], ends[depth] = tight, end
         end |= tight & ~(_1 << following)
     registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
@@ -305,7 +292,7 @@ def resume_bits(attacks, rules, registers, path, orders, tights, ends, hashes, k
 # Boards of any size.
 #
 # `degrees[s]` is the number of unvisited neighbours of s, kept while squares are taken and given back. A node's
-# candidates stand in a row of `orders` between `tried` and `counts`; of its tight candidates two are enough to know.
+# candidates are bits, one for each place in its row of `neighbours`; of its tight candidates two are enough to know.
 
 
 @njit(inline="always")
@@ -319,67 +306,67 @@ def _take(neighbours, degrees, square, change):
 
 
 @njit(inline="always")
-def _expand_array(
-    neighbours, degrees, visited, near_start, ways_home, square, left, end, variant, prune, path_hash, below, keys,
-    order, tight,
-):  # fmt: skip
-    """As `_expand_bits`: fills `order` and `tight`, returns how many squares there are to try.
+def _unvisited_around(neighbours, visited, square):
+    """The places of the unvisited neighbours of a square."""
+    places = 0
+    for i in range(8):
+        other = neighbours[square, i]
+        if other == NOWHERE:
+            break
+        if not visited[other]:
+            places |= 1 << i
+    return places
+
+
+@njit(inline="always")
+def _pick_array(neighbours, degrees, square, candidates, shuffled, path_hash):
+    """The place of the candidate to try first."""
+    best, best_key = -1, _0
+    for i in range(8):
+        if candidates >> i & 1:
+            other = neighbours[square, i]
+            key = _shuffle_key(path_hash, other) if shuffled else uint64(degrees[other])
+            if best < 0 or key < best_key:
+                best, best_key = i, key
+    return best
+
+
+@njit(inline="always")
+def _expand_array(neighbours, degrees, candidates, near_start, ways_home, square, left, end, variant, tight):
+    """As `_expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
 
     `ways_home` counts the unvisited neighbours of the start square.
     """
     tight[0] = tight[1] = NOWHERE
-    shuffled = below != _0 and _shuffles(path_hash, below)
-    count = may_end_count = must_count = 0
-    must = NOWHERE
+    must = may_end = must_count = may_end_count = 0
+    kept = candidates
     for i in range(8):
-        following = neighbours[square, i]
-        if following == NOWHERE:
-            break
-        if visited[following]:
+        if candidates >> i & 1 == 0:
             continue
-        onward = degrees[following]
-        by_start = near_start[following]
-        if prune and left == 1 and ((variant == CLOSED and not by_start) or (variant == OPEN and by_start)):
+        other = neighbours[square, i]
+        by_start = near_start[other]
+        if left == 1:
+            if (variant == CLOSED and not by_start) or (variant == OPEN and by_start):
+                kept = 0
             continue
-        if prune and left > 1:
-            if onward == 0:
-                return 0
-            if onward == 1 and following != end and not (variant == CLOSED and by_start):
-                may_end = variant != CLOSED and end == NOWHERE and left & 1 == 1 and not (variant == OPEN and by_start)
-                if may_end:
-                    if may_end_count < 2:
-                        tight[may_end_count] = following
-                    may_end_count += 1
-                else:
-                    must = following
-                    must_count += 1
-            if variant == CLOSED and by_start and ways_home == 1:
-                continue
-        # Insertion by (key, square): the neighbours come in the order of their numbers, so equal keys stay in order.
-        key = _shuffle_key(path_hash, following) if shuffled else uint64(onward)
-        place = count
-        while place > 0 and keys[place - 1] > key:
-            keys[place], order[place] = keys[place - 1], order[place - 1]
-            place -= 1
-        keys[place], order[place] = key, following
-        count += 1
-
-    if must_count > 0:
-        if must_count > 1 or may_end_count > 1:
+        if degrees[other] == 0:
             return 0
-        order[0] = must
-        return 1
-    if may_end_count > 2:
-        return 0
-    if may_end_count == 2:
-        if order[0] != tight[0] and order[0] != tight[1]:
-            for i in range(1, count):
-                if order[i] == tight[0] or order[i] == tight[1]:
-                    order[0] = order[i]
-                    break
-        order[1] = tight[0] if order[0] == tight[1] else tight[1]
-        return 2
-    return count
+        if degrees[other] == 1 and other != end and not (variant == CLOSED and by_start):
+            if variant == CLOSED or end != NOWHERE or left & 1 == 0 or (variant == OPEN and by_start):
+                must |= 1 << i
+                must_count += 1
+            else:
+                if may_end_count < 2:
+                    tight[may_end_count] = other
+                may_end |= 1 << i
+                may_end_count += 1
+        if variant == CLOSED and by_start and ways_home == 1:
+            kept ^= 1 << i
+    if must_count:
+        return must if must_count == 1 and may_end_count <= 1 else 0
+    if may_end_count > 1:
+        return may_end if may_end_count == 2 else 0
+    return kept
 
 
 @njit(inline="always")
@@ -394,19 +381,17 @@ def _inherit(end, tight, square):
 
 @njit(nogil=True)
 def search_array(
-    neighbours, near_start, degrees, visited, rules, registers, path, orders, counts, tried, tights, ends, hashes, keys,
+    neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes,
     limit, tours, iterations, closed,
 ):  # fmt: skip
     """As `search_bits`, on a board of any size."""
     squares = path.shape[0]
-    start = rules[START]
-    variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+    start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
     depth, square = registers[DEPTH], registers[NEXT]
     count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
-    end = NOWHERE
-    path_hash = rules[SEED]
+    end = np.int64(NOWHERE)
     if depth > 0:
-        end = _inherit(ends[depth - 1], tights[depth - 1], square)
+        end = np.int64(_inherit(ends[depth - 1], tights[depth - 1], square))
     reason = LIMIT_REACHED
     while count < limit:
         # Step 1. Place the knight.
@@ -416,13 +401,11 @@ def search_array(
         _take(neighbours, degrees, square, -1)
         left = squares - 1 - depth
         if below:
-            path_hash = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
-            hashes[depth] = path_hash
+            hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
         # Step 2. A tour, or the squares to try next.
-        tried[depth] = 0
         if left == 0:
-            counts[depth] = 0
+            candidates = 0
             is_closed = near_start[square]
             if variant == BOTH or (variant == CLOSED) == is_closed:
                 for i in range(squares):
@@ -431,25 +414,34 @@ def search_array(
                 closed[found] = is_closed
                 found += 1
         else:
-            ends[depth] = end
-            counts[depth] = _expand_array(
-                neighbours, degrees, visited, near_start, degrees[start], square, left, end, variant, prune, path_hash,
-                below, keys, orders[depth], tights[depth],
-            )  # fmt: skip
-            if counts[depth] == 0:
+            candidates = _unvisited_around(neighbours, visited, square)
+            if prune:
+                candidates = _expand_array(
+                    neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant,
+                    tights[depth],
+                )  # fmt: skip
+                ends[depth] = end
+            if candidates == 0:
                 dead_ends += 1
 
-        # Step 3. Go back to the deepest square that has a candidate left.
-        while depth >= 0 and tried[depth] == counts[depth]:
-            visited[path[depth]] = False
-            _take(neighbours, degrees, path[depth], 1)
+        # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
+        while candidates == 0:
+            visited[square] = False
+            _take(neighbours, degrees, square, 1)
             depth -= 1
+            if depth < 0:
+                break
+            square = np.int64(path[depth])
+            candidates = np.int64(untried[depth])
         if depth < 0:
             reason = EXHAUSTED
             break
-        square = np.int64(orders[depth, tried[depth]])
-        tried[depth] += 1
-        end = _inherit(ends[depth], tights[depth], square)
+        shuffled = below != _0 and _shuffles(hashes[depth], below)
+        place = _pick_array(neighbours, degrees, square, candidates, shuffled, hashes[depth])
+        untried[depth] = candidates ^ (1 << place)
+        square = np.int64(neighbours[square, place])
+        if prune:
+            end = np.int64(_inherit(ends[depth], tights[depth], square))
         depth += 1
         if found == tours.shape[0]:
             reason = BATCH_FULL
@@ -461,33 +453,35 @@ def search_array(
 
 @njit(nogil=True)
 def resume_array(
-    neighbours, near_start, degrees, visited, rules, registers, path, orders, counts, tried, tights, ends, hashes, keys,
-    cursor, fixed,
-):  # fmt: skip
+    neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes, cursor, fixed
+):
     """As `resume_bits`, on a board of any size. `degrees` and `visited` are those of the empty board."""
     squares = path.shape[0]
-    start = rules[START]
-    variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
-    end, path_hash = NOWHERE, rules[SEED]
+    start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+    end, path_hash = np.int64(NOWHERE), rules[SEED]
     for depth in range(cursor.shape[0] - 1):
-        square, following = np.int64(cursor[depth]), np.int64(cursor[depth + 1])
+        square, following = cursor[depth], cursor[depth + 1]
         path[depth] = square
         visited[square] = True
         _take(neighbours, degrees, square, -1)
         path_hash = _path_hash(path_hash, square)
         hashes[depth] = path_hash
+        shuffled = below != _0 and _shuffles(path_hash, below)
+        candidates = _unvisited_around(neighbours, visited, square)
+        if prune:
+            candidates = _expand_array(
+                neighbours, degrees, candidates, near_start, degrees[start], square, squares - 1 - depth, end, variant,
+                tights[depth],
+            )  # fmt: skip
         ends[depth] = end
-        count = _expand_array(
-            neighbours, degrees, visited, near_start, degrees[start], square, squares - 1 - depth, end, variant, prune,
-            path_hash, below, keys, orders[depth], tights[depth],
-        )  # fmt: skip
-        place = 0
-        while place < count and orders[depth, place] != following:
-            place += 1
-        if place == count:
+        picked = np.int64(NOWHERE)
+        while candidates and picked != following:
+            place = _pick_array(neighbours, degrees, square, candidates, shuffled, path_hash)
+            candidates ^= 1 << place
+            picked = np.int64(neighbours[square, place])
+        if picked != following:
             return EXHAUSTED if depth + 1 < fixed else BAD_CURSOR
-        counts[depth] = count
-        tried[depth] = place + 1 if depth + 1 >= fixed else count
-        end = _inherit(end, tights[depth], following)
+        untried[depth] = candidates if depth + 1 >= fixed else 0
+        end = np.int64(_inherit(end, tights[depth], following))
     registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
     return LIMIT_REACHED

@@ -147,8 +147,8 @@ def rules_of(config: Config, start: int) -> NDArray[np.uint64]:
 def bits_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.int64], path: Tours) -> tuple[Any, ...]:
     """What `search_bits` and `resume_bits` take, in their order."""
     attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-    orders, tights, ends, hashes = np.zeros((4, board.squares), dtype=np.uint64)
-    return attacks, rules, registers, path, orders, tights, ends, hashes, np.zeros(8, dtype=np.uint64)
+    untried, tights, ends, hashes = np.zeros((4, board.squares), dtype=np.uint64)
+    return attacks, rules, registers, path, untried, tights, ends, hashes
 
 
 def array_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.int64], path: Tours) -> tuple[Any, ...]:
@@ -161,15 +161,11 @@ def array_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.
     near_start[list(board.neighbours[int(rules[0])])] = True
     degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
     visited = np.zeros(squares, dtype=np.bool_)
-    orders = np.zeros((squares, 8), dtype=np.int32)
-    counts, tried = np.zeros((2, squares), dtype=np.int8)
+    untried = np.zeros(squares, dtype=np.uint8)
     tights = np.full((squares, 2), -1, dtype=np.int32)
     ends = np.full(squares, -1, dtype=np.int32)
-    hashes, keys = np.zeros(squares, dtype=np.uint64), np.zeros(8, dtype=np.uint64)
-    return (
-        neighbours, near_start, degrees, visited, rules, registers, path, orders, counts, tried, tights, ends, hashes,
-        keys,
-    )  # fmt: skip
+    hashes = np.zeros(squares, dtype=np.uint64)
+    return neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes
 
 
 @lru_cache
