@@ -17,22 +17,36 @@ wanted() { echo "$root"; cat "$root/$1"; }
 
 installed() { [ -x "$venv/bin/python" ] && [ -f "$venv/$1" ] && wanted "$1" | cmp -s - "$venv/$1"; }
 
+# A new .venv, marked when it is complete. pip of the outer Python fills it if it can: a venv without a pip of its own is
+# made faster, and does not need Debian's python3-venv.
+make_venv() {
+    "$python" -m venv --clear --without-pip "$venv" || die "cannot make $venv"
+    if ! "$python" -m pip --python "$venv/bin/python" --version >/dev/null 2>&1; then
+        "$python" -m venv --clear "$venv" || die "cannot make $venv: install pip (on Debian also python3-venv)"
+    fi
+    echo "$root" >"$venv/made"
+}
+
+pip() {
+    export PIP_DISABLE_PIP_VERSION_CHECK=1
+    if [ -x "$venv/bin/pip" ]; then "$venv/bin/python" -m pip "$@"
+    else "$python" -m pip --python "$venv/bin/python" "$@"; fi
+}
+
 install() {
     installed "$1" && return
     (
         # Two first calls at once: the second waits for the first.
         if command -v flock >/dev/null; then exec 9>"$root/.venv.lock"; flock 9; fi
         installed "$1" && exit 0
-        echo "setting up $venv (this happens once)" >&2
-        if [ ! -x "$venv/bin/python" ]; then
-            python=${PYTHON:-python3}
-            command -v "$python" >/dev/null || die "no $python found; install Python 3.11 or later, or set PYTHON"
-            "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-                die "Python 3.11 or later is needed, and $python is $("$python" -V 2>&1); set PYTHON to another one"
-            "$python" -m venv "$venv" || die "cannot make $venv; on Debian: install python3-venv"
-        fi
-        export PIP_DISABLE_PIP_VERSION_CHECK=1
-        "$venv/bin/python" -m pip install --quiet --require-hashes -r "$root/$1" || die "pip could not install $1"
+        echo "setting up .venv (this happens once)" >&2
+        python=${PYTHON:-python3}
+        command -v "$python" >/dev/null || die "no $python found; install Python 3.11 or later, or set PYTHON"
+        "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+            die "Python 3.11 or later is needed, and $python is $("$python" -V 2>&1); set PYTHON to another one"
+        # Made halfway, or in another place: once more.
+        [ "$(cat "$venv/made" 2>/dev/null)" = "$root" ] || make_venv
+        pip install --quiet --require-hashes -r "$root/$1" || die "pip could not install $1"
         # The package is used where it is: a line in a .pth file does that, and needs no build.
         echo "$root" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/enumerate.pth"
         wanted "$1" >"$venv/$1"
@@ -43,7 +57,8 @@ run_tests() {
     cd "$root"
     export PATH=$venv/bin:$PATH
     local tier=(-m "not slow")
-    if [ "${1:-}" = --all ]; then tier=(); shift; fi
+    if [ "${1:-}" = --all ]; then tier=(); shift
+    else echo "(without the slow tests; ./run.sh test --all runs them too)"; fi
     echo "== format";  ruff format --check .
     echo "== lint";    ruff check .
     echo "== types";   mypy
@@ -63,7 +78,8 @@ bench)
     exec "$venv/bin/python" "$root/benchmarks/${1:-speed}.py" "${@:2}"
     ;;
 *)
-    install requirements.lock
+    # What the tests install is more than enough.
+    installed requirements-test.lock || install requirements.lock
     exec "$venv/bin/python" -m enumerate "$@"
     ;;
 esac

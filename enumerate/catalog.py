@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .board import Board
 from .config import Config
 from .errors import BadRequest, Damaged
-from .jobs import Job, Part, SliceResult
-from .ledger import JobProgress, progress_of, read_records
+from .jobs import Job, Part
+from .ledger import JobProgress, committed_jobs
 from .manifest import NAME, Manifest, read_manifest
 from .plan import make_plan
+from .schema import part_schema
 from .storage import Storage
-from .summary import PARQUET, TOTAL, summary_table
+from .summary import summary_table
 from .tour import Tours, square_dtype
 
 BATCH_TOURS = 65_536
@@ -57,13 +57,9 @@ class Run:
         return make_plan(self.config)
 
     @cached_property
-    def records(self) -> dict[tuple[int, int], SliceResult]:
-        """The commit records as they are now, by job and slice."""
-        return read_records(self.storage)
-
-    @cached_property
     def progress(self) -> list[JobProgress]:
-        return progress_of(self.plan, self.records)
+        """The jobs of the run and the records that each has, as they are now."""
+        return committed_jobs(self.plan, self.storage)
 
     @property
     def is_complete(self) -> bool:
@@ -78,7 +74,8 @@ class Run:
             raise BadRequest(f"variant is open or closed: {variant!r}")
         return [
             part
-            for _, result in sorted(self.records.items())
+            for job in self.progress
+            for result in job.results
             for part in result.parts
             if start in (None, result.start) and variant in (None, part.variant)
         ]
@@ -109,25 +106,24 @@ class Run:
         """The tours of one part and their iterations, batch by batch, with page checksums verified."""
         try:
             with pq.ParquetFile(self.storage.path(part.name), page_checksum_verification=True) as file:
+                if not file.schema_arrow.equals(part_schema(self.board), check_metadata=True):
+                    raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
                 for batch in file.iter_batches(batch_tours):
                     yield _squares(batch.column("tour"), self.board), batch.column("iteration").to_numpy()
         except (OSError, pa.ArrowException, KeyError) as error:
             raise Damaged(f"damaged, cannot be read: {self.storage.path(part.name)} ({error})") from None
 
     def summary(self) -> pa.Table:
-        """One row for each start square, from the summary file if the run has one, else from the records."""
-        table = self._whole_summary()
-        return table.filter(pc.not_equal(table["start"], TOTAL))
+        """One row for each start square, from the records as they are now."""
+        return self._summary.slice(0, self._summary.num_rows - 1)
 
     def totals(self) -> dict[str, Any]:
-        """The row of totals, by column name."""
-        table = self._whole_summary()
-        return dict(table.slice(table.num_rows - 1).to_pylist()[0])
+        """The sums of the summary, by column name."""
+        return dict(self._summary.slice(self._summary.num_rows - 1).to_pylist()[0])
 
-    def _whole_summary(self) -> pa.Table:
-        if self.storage.exists(PARQUET):
-            return pq.read_table(self.storage.path(PARQUET), page_checksum_verification=True)
-        return summary_table(self.board, self.progress)
+    @cached_property
+    def _summary(self) -> pa.Table:
+        return summary_table(self.config, self.progress)
 
 
 def _squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:

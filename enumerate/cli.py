@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnusedCliTokensError
@@ -20,6 +20,9 @@ from cyclopts.exceptions import UnusedCliTokensError
 from . import __version__
 from .config import Config, hint, read_toml
 from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
+
+if TYPE_CHECKING:
+    from .run import Report
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
 
@@ -56,11 +59,11 @@ class Request:
     max: Whole = None
     "Iterations (placements of the knight) for each start square; 0 searches until exhausted. [default: 500000]"
     tours: Whole = None
-    "Tours for each start square; 0 means no limit. [default: 0]"
+    "Tours for each start square; 0 means no limit. --max still holds. [default: 0]"
     start: str | None = None
     "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all]"
     prune: Annotated[bool | None, Parameter(negative="--no-prune")] = None
-    "Skip paths that cannot become a tour; never changes which tours exist. [default: --prune]"
+    "Skip paths that cannot become a tour: more tours in the same iterations, and none lost. [default: --prune]"
     h_prob: float | None = None
     "Probability of Warnsdorff's order at each square; otherwise the order is shuffled. [default: 1]"
     seed: Whole = None
@@ -70,7 +73,7 @@ class Request:
     workers: Whole = None
     "Worker processes. [default: one for each core]"
     executor: str | None = None
-    "How workers are had: processes, or serial for none. [default: processes]"
+    "processes, or serial: everything in this process, for debugging. [default: processes]"
     slice_iterations: Whole = None
     "Iterations in a slice, the unit of work that is written and recorded. [default: 10000000]"
     slice_tours: Whole = None
@@ -89,9 +92,9 @@ class Request:
 def run_command(
     *,
     request: Request | None = None,
-    fresh: Annotated[bool, Parameter(negative=())] = False,
-    quiet: Annotated[bool, Parameter(negative=())] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative=())] = False,
+    fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> int:
     """Search, write the tours, and print a summary; or continue the run in its folder.
 
@@ -116,18 +119,20 @@ def run_command(
     elif not quiet:
         from rich.console import Console
 
-        console = Console(highlight=False, soft_wrap=True)
-        console.print(report_view(report))
-        if not report.worked:
-            console.print("already complete: nothing was left to do; a larger --max or --tours continues this run")
+        Console(highlight=False, soft_wrap=True).print(report_view(report))
+    return closing_words(report, stop)
+
+
+def closing_words(report: Report, stop: StopSignals) -> int:
+    """Say what is left to do, if anything, and return the exit code."""
     if report.interrupted:
-        say(f"stopped ({stop.name}): everything finished is kept in {str(config.folder)!r}")
+        say(f"stopped ({stop.name}): everything finished is kept in {str(report.config.folder)!r}")
         say("run the same command again to continue")
         return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    for event in report.set_aside:
+        start, reason = report.config.board.name(event.slice.job.start), event.reason.splitlines()[0]
+        say(f"set aside after repeated failures: slice {event.slice.number} of {start} ({reason})")
     if report.set_aside:
-        for event in report.set_aside:
-            start, reason = config.board.name(event.slice.job.start), event.reason.splitlines()[0]
-            say(f"set aside after three attempts: slice {event.slice.number} of {start} ({reason})")
         say("all other tours are written; run the same command again to try the rest once more")
         return Stopped.exit_code
     return DONE
@@ -139,7 +144,7 @@ def plan(*, request: Request | None = None) -> int:
     from rich.console import Console
 
     from .plan import make_plan
-    from .view.terminal import plan_view
+    from .view.plan import plan_view
 
     config = (request or Request()).resolve()
     jobs = make_plan(config)
@@ -149,19 +154,14 @@ def plan(*, request: Request | None = None) -> int:
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
     console.print(f"\n{searched} jobs, {' or '.join(limits)} each")
-    console.print(f"search   {config.variant} tours on {config.board}, {kernel_name(config)}")
+    kernel = {"bits": "bitboard kernel", "array": "array kernel"}[config.kernel]
+    console.print(f"search   {config.variant} tours on {config.board}, {kernel}")
     console.print(f"output   {config.folder}")
     return DONE
 
 
-def kernel_name(config: Config) -> str:
-    from .search import BITS_SQUARES
-
-    return "bitboard kernel" if config.board.squares <= BITS_SQUARES else "array kernel"
-
-
 @app.command
-def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=())] = False) -> int:
+def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False) -> int:
     """Read a whole run back and prove that it is sound.
 
     Parameters
@@ -270,7 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        say("stopped at once; everything finished is kept; run the same command again to continue")
+        say("stopped at once; what a run has finished is kept")
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone; there is nobody to tell

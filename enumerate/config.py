@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -19,6 +20,9 @@ LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
 STANDARD = Board(8, 8)
 SLICE_BYTES = 32 * 2**20  # of tours in memory for one slice, unless --slice-tours says otherwise
+
+MAX_SLICE_BYTES = 4 * SLICE_BYTES
+BITS_SQUARES = 64
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
 FORMAT_VERSION = 1
@@ -60,12 +64,21 @@ class Config:
         _in_range("seed", self.seed, 0, LARGEST)
         _in_range("workers", self.workers, 0, MAX_WORKERS, "0 means one for each core")
         _in_range("slice-iterations", self.slice_iterations, 1, LARGEST)
-        _in_range("slice-tours", self.slice_tours, 0, 2**24, "0 chooses by the size of the board")
+        most = MAX_SLICE_BYTES // self.tour_bytes
+        _in_range("slice-tours", self.slice_tours, 0, max(1, most), "0 chooses; more would not fit into memory")
+
+    @property
+    def tour_bytes(self) -> int:
+        return self.board.squares * square_dtype(self.board).itemsize
 
     @property
     def tours_in_slice(self) -> int:
-        tour_bytes = self.board.squares * square_dtype(self.board).itemsize
-        return self.slice_tours or max(1, min(524_288, SLICE_BYTES // tour_bytes))
+        return self.slice_tours or max(1, min(524_288, SLICE_BYTES // self.tour_bytes))
+
+    @property
+    def kernel(self) -> str:
+        """Which kernel searches the board: the faster one takes at most 64 squares."""
+        return "bits" if self.board.squares <= BITS_SQUARES else "array"
 
     @property
     def identity(self) -> dict[str, str | int | float | bool]:
@@ -110,6 +123,13 @@ class Config:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
             checked[known[key]] = _convert(key, value)
         return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+
+
+def usable_cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def read_toml(path: str) -> dict[str, object]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 
-from .config import Config
+from .config import Config, usable_cores
 from .errors import BadRequest, Damaged
 from .jobs import Job
-from .ledger import COMMITS, JobProgress, check_parts, progress_of, read_records, recover
+from .ledger import COMMITS, JobProgress, check_part, committed_jobs, recover
 from .manifest import NAME, Manifest, read_manifest, write_manifest
 from .storage import STAGING, Storage
 from .summary import remove_summary
@@ -30,6 +30,7 @@ def opened(
             _make(storage, config)
             stack.enter_context(storage.lock())
             _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
+            shutil.rmtree(storage.path(_DISCARDED), ignore_errors=True)  # a --fresh that was killed
             if fresh:
                 _discard(storage, config)
             manifest, progress = read_manifest(storage), standing(storage, plan, notice)
@@ -44,18 +45,20 @@ def opened(
 def standing(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None]) -> list[JobProgress]:
     """Where the jobs of a run stand, after everything it has on disk was checked."""
     progress = committed(storage, plan)
-    parts = [part for job in progress for result in job.results.values() for part in result.parts]
+    parts = [part for job in progress for result in job.results for part in result.parts]
     _remove_unrecorded(storage, {part.name for part in parts}, notice)
     if parts:
         notice(f"checking {len(parts):,} parts of the run so far")
-        check_parts(storage, parts)
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            for _ in pool.map(lambda part: check_part(storage, part), parts):
+                pass
     return progress
 
 
 def committed(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
     """Where the jobs of a run stand by its records, after what a killed worker had staged is finished."""
     recover(storage)
-    return progress_of(plan, read_records(storage))
+    return committed_jobs(plan, storage)
 
 
 def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
@@ -72,32 +75,28 @@ def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
 
 
 def _make(storage: Storage, config: Config) -> None:
-    """A new run: its folder and run.json, or nothing at all."""
+    """A new run: its folder and run.json, or nothing at all. Of two at once the first one makes it."""
     if storage.exists(NAME):
         return
-    top = _first_missing(storage.path("_run"))
+    staging = storage.path(STAGING)
+    missing = [folder for folder in (staging, *staging.parents) if not folder.exists()]
     try:
         write_manifest(storage, config, None)
     except OSError:
-        shutil.rmtree(top, ignore_errors=True)
+        for folder in missing:
+            with suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
         raise
-
-
-def _first_missing(path: Path) -> Path:
-    """The topmost folder that has to be made for a path; the path itself if only that is missing."""
-    while not path.parent.exists():
-        path = path.parent
-    return path
 
 
 def _discard(storage: Storage, config: Config) -> None:
     """Start over. The records go first, at once: what is left without them is not part of any run."""
-    shutil.rmtree(storage.path(_DISCARDED), ignore_errors=True)
     if storage.exists(COMMITS):
         storage.path(COMMITS).rename(storage.path(_DISCARDED))
     for name in (_DISCARDED, "tours", STAGING):
         shutil.rmtree(storage.path(name), ignore_errors=True)
     remove_summary(storage)
+    storage.remove(NAME)
     write_manifest(storage, config, None)
 
 

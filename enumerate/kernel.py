@@ -455,9 +455,13 @@ def search_array(
 def resume_array(
     neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes, cursor, fixed
 ):
-    """As `resume_bits`, on a board of any size. `degrees` and `visited` are those of the empty board."""
+    """As `resume_bits`, on a board of any size. `degrees` are those of the empty board, all else is zero."""
     squares = path.shape[0]
     start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+    for i in range(8):
+        if neighbours[start, i] == NOWHERE:
+            break
+        near_start[neighbours[start, i]] = True
     end, path_hash = np.int64(NOWHERE), rules[SEED]
     for depth in range(cursor.shape[0] - 1):
         square, following = cursor[depth], cursor[depth + 1]

@@ -10,20 +10,17 @@ is interrupted, the staged record says how to finish.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .config import Config
 from .errors import Damaged
-from .jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Part, Slice, SliceResult
+from .jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult
 from .sealed import seal, unseal
 from .storage import STAGING, Storage, next_name
 
 COMMITS = "_run/commits"
-_RECORD = re.compile(r"(\d{6,})-(\d{4,})\.json")
 
 
 def record_name(job: int, slice_: int) -> str:
@@ -39,7 +36,8 @@ def commit(storage: Storage, result: SliceResult, replaces: bool) -> None:
     name = record_name(result.job, result.slice)
     data = seal(asdict(result))
     if replaces:
-        _publish_staged(storage, result, storage.stage(name, data, next_name(name)))
+        storage.replace(next_name(name), data)
+        _publish_staged(storage, result)
     elif not storage.create(name, data):
         before = read_record(storage, name)
         if before.parts != result.parts or before.cursor != result.cursor:
@@ -47,61 +45,53 @@ def commit(storage: Storage, result: SliceResult, replaces: bool) -> None:
 
 
 def read_record(storage: Storage, name: str) -> SliceResult:
+    """A record, if it is sound and the one that its name says."""
     document = unseal(storage.read(name), name)
     try:
-        return _result(document)
+        result = _result(document)
     except (TypeError, KeyError):
         raise Damaged(f"damaged, not a commit record of this version: {name}") from None
+    if name not in (record_name(result.job, result.slice), next_name(record_name(result.job, result.slice))):
+        raise Damaged(f"damaged, a record under the name of another: {name}")
+    return result
 
 
-def read_records(storage: Storage) -> dict[tuple[int, int], SliceResult]:
-    """All records, by job and slice. A file that is not a record, or not the one its name says, is damage."""
-    records = {}
+def read_records(storage: Storage) -> Iterator[SliceResult | Damaged]:
+    """All records in order; what is not one comes as the error that says so."""
     for name in storage.names(COMMITS):
-        match = _RECORD.fullmatch(name.rsplit("/", 1)[-1])
-        if not match:
-            raise Damaged(f"not a file of this run: {name}")
-        result = read_record(storage, name)
-        if name != record_name(result.job, result.slice):
-            raise Damaged(f"damaged, a record under the name of another: {name}")
-        records[result.job, result.slice] = result
-    return records
+        try:
+            yield read_record(storage, name)
+        except Damaged as error:
+            yield error
 
 
-def check_parts(storage: Storage, parts: Iterable[Part]) -> None:
-    """Read these parts and compare their sizes and checksums with their records."""
-
-    def check(part: Part) -> None:
-        if not storage.exists(part.name):
-            raise Damaged(f"missing, though a record names it: {part.name}")
-        if storage.size(part.name) != part.bytes:
-            raise Damaged(f"damaged, {storage.size(part.name):,} bytes instead of {part.bytes:,}: {part.name}")
-        if hashlib.sha256(storage.read(part.name)).hexdigest() != part.sha256:
-            raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
-
-    with ThreadPoolExecutor(4) as pool:
-        for _ in pool.map(check, parts):
-            pass
+def check_part(storage: Storage, part: Part) -> None:
+    """Read a part and compare its size and checksum with its record."""
+    if not storage.exists(part.name):
+        raise Damaged(f"missing, though a record names it: {part.name}")
+    data = storage.read(part.name)
+    if len(data) != part.bytes:
+        raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
 
 
 def recover(storage: Storage) -> None:
     """Finish what a killed run had staged, and clear the rest of the staging folder."""
     for name in storage.names(STAGING):
         if name.endswith(".json.next"):
-            try:
-                result = _result(unseal(storage.read(name), name))
-            except Damaged:
-                continue  # the kill came while it was written: nothing has been published yet
-            _publish_staged(storage, result, name)
+            _publish_staged(storage, read_record(storage, name))
     for name in storage.names(STAGING):
         storage.remove(name)
 
 
-def _publish_staged(storage: Storage, result: SliceResult, staged_record: str) -> None:
+def _publish_staged(storage: Storage, result: SliceResult) -> None:
+    """Put a staged slice into the place of the shorter one. Staged files are complete, and the record is the last."""
     for part in result.parts:
         if storage.exists(next_name(part.name)):
             storage.publish(next_name(part.name), part.name)
-    storage.publish(staged_record, record_name(result.job, result.slice))
+    name = record_name(result.job, result.slice)
+    storage.publish(next_name(name), name)
 
 
 def _result(document: Mapping[str, Any]) -> SliceResult:
@@ -115,63 +105,67 @@ def _result(document: Mapping[str, Any]) -> SliceResult:
 
 @dataclass
 class JobProgress:
-    """The records of one job, and how far they reach without a gap."""
+    """The records of one job, one after the other, and what it does next."""
 
     job: Job
-    results: dict[int, SliceResult] = field(default_factory=dict)
-    number: int = 0  # the next slice, after `number` full ones without a gap
-    iterations: int = 0
+    results: list[SliceResult] = field(default_factory=list)  # by slice number
+    iterations: int = 0  # of the full slices; a slice cut short by the budget does not count, it is done again
     tours: int = 0
-    cursor: Cursor = ()
-
-    def __post_init__(self) -> None:
-        self.cursor = self.cursor or self.job.prefix
-        self._advance()
 
     def add(self, result: SliceResult) -> None:
-        self.results[result.slice] = result
-        self._advance()
+        """The next slice, or the last one again, done under a larger budget."""
+        if self._cut_short and result.slice == len(self.results) - 1:
+            self.results.pop()
+        self._check(result)
+        self.results.append(result)
+        if result.ended == FULL:
+            self.iterations += result.iterations
+            self.tours += result.tours
 
     def next_slice(self, config: Config) -> Slice | None:
         """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
-        last = self.results.get(self.number)
-        if self.job.hopeless or (last and last.ended == EXHAUSTED):
+        short = self.results[-1] if self._cut_short else None
+        iterations = self.iterations + (short.iterations if short else 0)
+        tours = self.tours + (short.tours if short else 0)
+        spent = (config.max and iterations >= config.max) or (config.tours and tours >= config.tours)
+        if self.exhausted or spent:
             return None
-        iterations = self.iterations + (last.iterations if last else 0)
-        tours = self.tours + (last.tours if last else 0)
-        if (config.max and iterations >= config.max) or (config.tours and tours >= config.tours):
-            return None
+        number = len(self.results) - (short is not None)
         return Slice(
             job=self.job,
-            number=self.number,
-            cursor=self.cursor,
+            number=number,
+            cursor=self.results[number - 1].cursor if number else self.job.prefix,
             iterations_before=self.iterations,
             tours_before=self.tours,
             max_iterations=_smaller(config.slice_iterations, config.max, self.iterations),
             max_tours=_smaller(config.tours_in_slice, config.tours, self.tours),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
-            replaces=last is not None,
+            replaces=short is not None,
         )
 
     @property
     def exhausted(self) -> bool:
-        last = self.results.get(self.number)
-        return self.job.hopeless is not None or (last is not None and last.ended == EXHAUSTED)
+        """Whether nothing is left to find, whatever the budget."""
+        return self.job.hopeless is not None or self._ended == EXHAUSTED
 
-    def _advance(self) -> None:
-        while (result := self.results.get(self.number)) and self._fits(result) and result.ended == FULL:
-            self.number += 1
-            self.iterations += result.iterations
-            self.tours += result.tours
-            self.cursor = result.cursor
+    @property
+    def _cut_short(self) -> bool:
+        return self._ended == BUDGET
 
-    def _fits(self, result: SliceResult) -> bool:
-        if (result.iterations_before, result.tours_before) != (self.iterations, self.tours):
+    @property
+    def _ended(self) -> str | None:
+        return self.results[-1].ended if self.results else None
+
+    def _check(self, result: SliceResult) -> None:
+        """A record continues the one before it, or it is damage."""
+        number = len(self.results)
+        if result.slice != number:
+            missing = record_name(self.job.number, number)
+            raise Damaged(f"missing, though a later slice of its job has a record: {missing}")
+        before = (self.iterations, self.tours)
+        if self._ended not in (None, FULL) or (result.iterations_before, result.tours_before) != before:
             raise Damaged(f"damaged, does not continue the slice before it: {record_name(result.job, result.slice)}")
-        if result.ended not in (FULL, EXHAUSTED, BUDGET) or (result.ended != FULL and self.number + 1 in self.results):
-            raise Damaged(f"damaged, the slice after it exists: {record_name(result.job, result.slice)}")
-        return True
 
 
 def _smaller(slice_limit: int, budget: int, spent: int) -> int:
@@ -179,11 +173,21 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
     return min(slice_limit, budget - spent) if budget else slice_limit
 
 
-def progress_of(plan: Iterable[Job], records: Mapping[tuple[int, int], SliceResult]) -> list[JobProgress]:
+def committed_jobs(plan: Iterable[Job], storage: Storage) -> list[JobProgress]:
+    """Where each job of the plan stands by the records; the first damage is raised."""
+    results = []
+    for result in read_records(storage):
+        if isinstance(result, Damaged):
+            raise result
+        results.append(result)
+    return progress_of(plan, results)
+
+
+def progress_of(plan: Iterable[Job], results: Iterable[SliceResult]) -> list[JobProgress]:
     """Where each job of the plan stands."""
-    by_job: dict[int, dict[int, SliceResult]] = {job.number: {} for job in plan}
-    for (job, slice_), result in records.items():
-        if job not in by_job:
-            raise Damaged(f"not a job of this run: {record_name(job, slice_)}")
-        by_job[job][slice_] = result
-    return [JobProgress(job, by_job[job.number]) for job in plan]
+    by_job = {job.number: JobProgress(job) for job in plan}
+    for result in sorted(results, key=lambda result: (result.job, result.slice)):
+        if result.job not in by_job:
+            raise Damaged(f"not a job of this run: {record_name(result.job, result.slice)}")
+        by_job[result.job].add(result)
+    return list(by_job.values())

@@ -15,6 +15,7 @@ from .sealed import seal, unseal
 from .storage import Storage
 
 NAME = "_run/run.json"
+DISTRIBUTION = "knights-tour-enumerator"
 _VERSION_KEYS = ("format", "search")
 
 
@@ -36,6 +37,11 @@ class Manifest:
     def refuse_other(self, config: Config) -> None:
         """A run is continued only by a config of the same identity."""
         other = config.identity
+        if any(self.identity.get(key) != other[key] for key in _VERSION_KEYS):
+            raise BadRequest(
+                f"the run in {str(config.folder)!r} was made by another version of this program,"
+                f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
+            )
         keys = [key for key in other if self.identity.get(key) != other[key]]
         if keys:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
@@ -45,17 +51,19 @@ class Manifest:
 
 
 def write_manifest(storage: Storage, config: Config, before: Manifest | None) -> None:
-    storage.replace(
-        NAME,
-        seal(
-            {
-                "identity": config.identity,
-                "budget": {"max": config.max, "tours": config.tours},
-                "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
-                "versions": _versions(),
-            }
-        ),
+    """Make run.json, create-only, or put a new budget and the versions at work into the one that was there before."""
+    data = seal(
+        {
+            "identity": config.identity,
+            "budget": {"max": config.max, "tours": config.tours},
+            "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": _versions(),
+        }
     )
+    if before:
+        storage.replace(NAME, data)
+    else:
+        storage.create(NAME, data)
 
 
 def read_manifest(storage: Storage) -> Manifest:
@@ -71,4 +79,4 @@ def read_manifest(storage: Storage) -> Manifest:
 
 def _versions() -> dict[str, str]:
     packages = {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
-    return {"knights-tour-enumerator": __version__, "python": platform.python_version(), **packages}
+    return {DISTRIBUTION: __version__, "python": platform.python_version(), **packages}

@@ -12,17 +12,19 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from .config import Config
+from .config import LARGEST, Config, usable_cores
+from .errors import BadRequest, EnumerateError
 from .executors.events import Event, Executor, Finished, SetAside
 from .executors.processes import processes
 from .executors.serial import Serial
 from .folder import committed, opened
 from .jobs import Slice
 from .ledger import JobProgress
-from .manifest import write_manifest
+from .manifest import Manifest, write_manifest
 from .plan import make_plan
-from .summary import has_summary, remove_summary, summary_table, write_summary
-from .work import run_slice
+from .storage import Storage
+from .summary import is_current, remove_summary, summary_table, write_summary
+from .work import run_slice, stopped_by_disk
 
 
 class Observer(Protocol):
@@ -57,24 +59,41 @@ def run(
 ) -> Report:
     """Run a config, or continue the run in its folder."""
     plan = make_plan(config)
-    with opened(config, plan, fresh, observer.notice) as (storage, manifest, progress):
+    with opened(config, plan, fresh, observer.notice) as (storage, manifest, progress), stopped_by_disk(config):
+        _refuse_smaller_budget(config, manifest, progress)
         queue = deque(slice_ for job in progress if (slice_ := job.next_slice(config)))
-        report = Report(config, summary_table(config.board, progress), worked=bool(queue))
-        if queue:
-            if (manifest.max, manifest.tours) != (config.max, config.tours):
-                write_manifest(storage, config, manifest)
-            remove_summary(storage)
-            try:
+        report = Report(config, summary_table(config, progress), worked=bool(queue))
+        if not queue and is_current(storage, report.summary):
+            return report
+        write_manifest(storage, config if queue else manifest.config(config.folder), manifest)
+        remove_summary(storage)
+        try:
+            if queue:
                 _work_off(report, progress, queue, observer, stopping)
-            finally:
-                # A worker that was ended may have committed what nobody heard of: then the records are asked.
-                final = progress if report.complete else committed(storage, plan)
-                report.summary = summary_table(config.board, final)
-                with suppress(OSError):  # the disk is full, and the error that says so is on its way
-                    write_summary(storage, report.summary)
-        elif not has_summary(storage):
-            write_summary(storage, report.summary)
+        except BaseException:
+            with suppress(OSError, EnumerateError):  # the first error is the one to tell
+                _conclude(report, storage, committed(storage, plan))
+            raise
+        # A worker that was ended may have committed what nobody heard of: then the records are asked.
+        _conclude(report, storage, progress if report.complete else committed(storage, plan))
     return report
+
+
+def _conclude(report: Report, storage: Storage, progress: list[JobProgress]) -> None:
+    report.summary = summary_table(report.config, progress)
+    write_summary(storage, report.summary)
+
+
+def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[JobProgress]) -> None:
+    """An unfinished run goes on at least as far as it was asked to: else some start squares would be ahead for ever."""
+    asked = manifest.config(config.folder)
+    smaller = [
+        f"--{name} {getattr(asked, name)}"
+        for name in ("max", "tours")
+        if (getattr(config, name) or LARGEST) < (getattr(asked, name) or LARGEST)
+    ]
+    if smaller and any(job.next_slice(asked) for job in progress):
+        raise BadRequest(f"this run is unfinished and was begun with {' '.join(smaller)}; ask for at least as much")
 
 
 def _work_off(
@@ -95,7 +114,7 @@ def _work_off(
         for event in events:
             if isinstance(event, Finished):
                 job = by_job[event.result.job]
-                before = job.results.get(event.result.slice)
+                before = job.results[-1] if event.slice.replaces else None
                 report.tours += event.result.tours - (before.tours if before else 0)
                 report.iterations += event.result.iterations - (before.iterations if before else 0)
                 job.add(event.result)
@@ -117,6 +136,4 @@ def make_executor(config: Config, jobs: int) -> Executor:
     """The executor a config asks for; more workers than jobs would have nothing to do."""
     if config.executor == "serial":
         return Serial()
-    executor = processes(config.workers)
-    executor.slots = min(executor.slots, jobs)
-    return executor
+    return processes(min(config.workers or usable_cores(), jobs))

@@ -33,6 +33,7 @@ SUMMARY_SCHEMA = pa.schema(
         pa.field("iterations", pa.int64(), nullable=False),
         pa.field("dead_ends", pa.int64(), nullable=False),
         pa.field("exhausted", pa.bool_(), nullable=False),
+        pa.field("finished", pa.bool_(), nullable=False),
         pa.field("first_iteration", pa.int64()),
         pa.field("first_seconds", pa.float64()),
         pa.field("search_seconds", pa.float64(), nullable=False),

@@ -17,8 +17,7 @@ from .errors import Damaged
 from .jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
 from .tour import Batch, Tours, square_dtype
 
-BITS_SQUARES = 64  # the largest board of the bitboard kernel
-_CALL_ITERATIONS = 20_000_000  # one kernel call takes less than a second or two, so that signals are heard
+_CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,20 @@ class Found:
 
 
 class Search:
-    """A search that stands at a cursor. `kernel` is 'bits', 'array' or 'auto': the smallest that can do the board."""
+    """A search that stands at a cursor. `kernel` is 'bits' or 'array' if it is not left to the config."""
 
-    def __init__(self, config: Config, job: Job, kernel: str = "auto") -> None:
+    def __init__(self, config: Config, job: Job, kernel: str = "") -> None:
         self.board = config.board
         self.job = job
-        if kernel == "auto":
-            kernel = "bits" if config.board.squares <= BITS_SQUARES else "array"
+        kernel = kernel or config.kernel
         dtype = square_dtype(config.board)
         self._kernel = compiled_kernel(kernel, dtype.itemsize > 1)
         self._run = getattr(self._kernel, f"search_{kernel}")
         self._resume = getattr(self._kernel, f"resume_{kernel}")
         self._registers = np.zeros(self._kernel.REGISTERS, dtype=np.int64)
         self._path = np.zeros(config.board.squares, dtype=dtype)
-        self._arrays = _ARRAYS[kernel](config.board, rules_of(config, job.start), self._registers, self._path)
+        rules = rules_of(self._kernel, config, job.start)
+        self._arrays = _ARRAYS[kernel](config.board, rules, self._registers, self._path)
         self.exhausted = False
 
     def resume(self, cursor: Cursor, iterations: int = 0) -> None:
@@ -57,8 +56,8 @@ class Search:
         path = np.array(cursor, dtype=np.int64)
         reason = self._resume(*self._arrays, path, len(self.job.prefix))
         if reason == self._kernel.BAD_CURSOR:
-            names = " ".join(self.board.name(square) for square in cursor[:8])
-            raise Damaged(f"a cursor does not belong to this search: {names}...")
+            start = self.board.name(self.job.start)
+            raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
         self.exhausted = reason == self._kernel.EXHAUSTED
         self._registers[self._kernel.ITERATIONS] = iterations
 
@@ -93,7 +92,7 @@ class Search:
         return found
 
 
-def search_slice(config: Config, slice_: Slice, kernel: str = "auto") -> Found:
+def search_slice(config: Config, slice_: Slice, kernel: str = "") -> Found:
     """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search."""
     search = Search(config, slice_.job, kernel)
     batch = batch_arrays(slice_.max_tours, config.board)
@@ -137,11 +136,15 @@ def batch_arrays(capacity: int, board: Board) -> Batch:
     )
 
 
-def rules_of(config: Config, start: int) -> NDArray[np.uint64]:
-    """The `rules` of the kernel: start, variant, prune, seed, and the threshold below which an order is shuffled."""
-    variant = {"open": 0, "closed": 1, "both": 2}[config.variant]
-    shuffle_below = round((1.0 - config.h_prob) * 2**53)
-    return np.array([start, variant, config.prune, config.seed, shuffle_below], dtype=np.uint64)
+def rules_of(kernel: Any, config: Config, start: int) -> NDArray[np.uint64]:
+    """What the kernel is asked to do."""
+    rules = np.zeros(kernel.RULES, dtype=np.uint64)
+    rules[kernel.START] = start
+    rules[kernel.VARIANT] = {"open": kernel.OPEN, "closed": kernel.CLOSED, "both": kernel.BOTH}[config.variant]
+    rules[kernel.PRUNE] = config.prune
+    rules[kernel.SEED] = config.seed
+    rules[kernel.SHUFFLE_BELOW] = round((1.0 - config.h_prob) * 2**53)
+    return rules
 
 
 def bits_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.int64], path: Tours) -> tuple[Any, ...]:
@@ -157,10 +160,8 @@ def array_arrays(board: Board, rules: NDArray[np.uint64], registers: NDArray[np.
     neighbours = np.full((squares, 8), -1, dtype=np.int32)
     for square, others in enumerate(board.neighbours):
         neighbours[square, : len(others)] = others
-    near_start = np.zeros(squares, dtype=np.bool_)
-    near_start[list(board.neighbours[int(rules[0])])] = True
     degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    visited = np.zeros(squares, dtype=np.bool_)
+    near_start, visited = np.zeros((2, squares), dtype=np.bool_)
     untried = np.zeros(squares, dtype=np.uint8)
     tights = np.full((squares, 2), -1, dtype=np.int32)
     ends = np.full(squares, -1, dtype=np.int32)
@@ -177,7 +178,7 @@ def compiled_kernel(kind: str, wide: bool) -> Any:
         config = Config(board=Board(17, 17) if wide else Board(5, 5))
         path = np.zeros(config.board.squares, dtype=square_dtype(config.board))
         registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
-        arrays = _ARRAYS[kind](config.board, rules_of(config, 0), registers, path)
+        arrays = _ARRAYS[kind](config.board, rules_of(kernel, config, 0), registers, path)
         batch = batch_arrays.__wrapped__(1, config.board)
         getattr(kernel, entries[1])(*arrays, np.zeros(1, dtype=np.int64), 1)
         getattr(kernel, entries[0])(*arrays, 1, batch.tours, batch.iterations, batch.closed)

@@ -31,7 +31,7 @@ def write_parts(storage: Storage, board: Board, slice_: Slice, batch: Batch) -> 
         data = encode(board, tours, iterations)
         name = part_name(variant, board.name(slice_.job.start), slice_.job.number, slice_.number)
         if slice_.replaces:
-            storage.stage(name, data, next_name(name))
+            storage.replace(next_name(name), data)
         elif not storage.create(name, data) and storage.read(name) != data:
             # Left by a killed worker under another budget; no record speaks of it, so it is not part of the run.
             storage.replace(name, data)
@@ -39,7 +39,7 @@ def write_parts(storage: Storage, board: Board, slice_: Slice, batch: Batch) -> 
     return tuple(parts)
 
 
-def encode(board: Board, tours: np.ndarray, iterations: np.ndarray) -> pa.Buffer:
+def encode(board: Board, tours: np.ndarray, iterations: np.ndarray) -> memoryview:
     """A part as bytes; the same tours always give the same bytes."""
     schema = part_schema(board)
     squares = pa.py_buffer(np.ascontiguousarray(tours))
@@ -56,7 +56,7 @@ def encode(board: Board, tours: np.ndarray, iterations: np.ndarray) -> pa.Buffer
         write_statistics=["iteration"],
         write_page_checksum=True,
     )
-    return stream.getvalue()
+    return memoryview(stream.getvalue())
 
 
 def _by_variant(batch: Batch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:

@@ -16,13 +16,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from .errors import Locked
+from .errors import Damaged, Locked
 
 STAGING = "_run/staging"
 LOCK = "_run/lock"
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 _counter = itertools.count()
+
+Buffer = bytes | memoryview
 
 
 def next_name(name: str) -> str:
@@ -43,7 +45,10 @@ class Storage:
         return self.path(name).exists()
 
     def read(self, name: str) -> bytes:
-        return self.path(name).read_bytes()
+        try:
+            return self.path(name).read_bytes()
+        except OSError as error:
+            raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
     def size(self, name: str) -> int:
         return self.path(name).stat().st_size
@@ -57,40 +62,28 @@ class Storage:
             for file in files
         )
 
-    def create(self, name: str, data: bytes) -> bool:
+    def create(self, name: str, data: Buffer) -> bool:
         """Publish a new file; False, and no change, if the name is taken."""
-        staged = self.stage(name, data)
+        staged = self._stage(name, data)
         try:
-            return self._link(staged, name)
+            return self._link(staged, self._with_folder(name))
         finally:
-            self.remove(staged)
+            staged.unlink(missing_ok=True)
 
-    def replace(self, name: str, data: bytes) -> None:
+    def replace(self, name: str, data: Buffer) -> None:
         """Publish a file, whatever stands there."""
-        self.publish(self.stage(name, data), name)
-
-    def stage(self, name: str, data: bytes, staged: str = "") -> str:
-        """Write a file into the staging folder, synced, and return its name there."""
-        staged = staged or f"{STAGING}/{name.rsplit('/', 1)[-1]}.{os.getpid()}-{next(_counter)}.tmp"
-        path = self._with_folder(staged)
-        try:
-            with open(path, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        return staged
+        self._move(self._stage(name, data), name)
 
     def publish(self, staged: str, name: str) -> None:
-        """Move a staged file to its final name, whatever stands there."""
-        path = self._with_folder(name)
-        os.replace(self.path(staged), path)
-        _sync_folder(path.parent)
+        """Move a file to its final name, whatever stands there."""
+        self._move(self.path(staged), name)
 
     def remove(self, name: str) -> None:
-        self.path(name).unlink(missing_ok=True)
+        """Remove a file, durably; no error if there is none."""
+        path = self.path(name)
+        if path.exists():
+            path.unlink()
+            _sync_folder(path.parent)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -113,23 +106,41 @@ class Storage:
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Locked(f"another coordinator is working on this run: {str(self.root)!r}") from None
+            raise Locked(f"another process is working on this run or verifying it: {str(self.root)!r}") from None
 
-    def _link(self, staged: str, name: str) -> bool:
-        path = self._with_folder(name)
+    def _stage(self, name: str, data: Buffer) -> Path:
+        """A synced file in the staging folder, under a name that nobody else uses."""
+        path = self._with_folder(f"{STAGING}/{name.rsplit('/', 1)[-1]}.{os.getpid()}-{next(_counter)}.tmp")
         try:
-            os.link(self.path(staged), path)
+            with open(path, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+
+    def _move(self, staged: Path, name: str) -> None:
+        path = self._with_folder(name)
+        os.replace(staged, path)
+        _sync_folder(path.parent)
+
+    def _link(self, staged: Path, path: Path) -> bool:
+        created = True
+        try:
+            os.link(staged, path)
         except FileExistsError:
-            return False
+            created = False
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
             # Some file systems have no hard links; the lock on the run keeps other coordinators away.
-            if path.exists():
-                return False
-            os.replace(self.path(staged), path)
-        _sync_folder(path.parent)
-        return True
+            created = not path.exists()
+            if created:
+                os.replace(staged, path)
+        _sync_folder(path.parent)  # also if another was first: it may have been killed before it came to this
+        return created
 
     def _with_folder(self, name: str) -> Path:
         """The path of a file whose folder exists, durably."""

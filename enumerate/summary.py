@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from .board import Board
+from .config import Config
 from .ledger import JobProgress
 from .schema import SUMMARY_SCHEMA
 from .storage import Storage
@@ -22,10 +22,10 @@ _SUMS = ("multiplicity", "tours_open", "tours_closed", "iterations", "dead_ends"
          "parts", "bytes")  # fmt: skip
 
 
-def start_row(board: Board, progress: JobProgress) -> dict[str, Any]:
+def start_row(config: Config, progress: JobProgress) -> dict[str, Any]:
     """What is known of one start square."""
-    results = [progress.results[number] for number in sorted(progress.results)]
-    row, column = divmod(progress.job.start, board.cols)
+    results = progress.results
+    row, column = divmod(progress.job.start, config.board.cols)
     first_iteration, first_seconds, seconds = None, None, 0.0
     for result in results:
         if first_iteration is None and result.first_iteration is not None and result.first_seconds is not None:
@@ -33,7 +33,7 @@ def start_row(board: Board, progress: JobProgress) -> dict[str, Any]:
         seconds += result.search_seconds
     parts = [part for result in results for part in result.parts]
     return {
-        "start": board.name(progress.job.start),
+        "start": config.board.name(progress.job.start),
         "row": row,
         "column": column,
         "multiplicity": progress.job.multiplicity,
@@ -42,6 +42,7 @@ def start_row(board: Board, progress: JobProgress) -> dict[str, Any]:
         "iterations": sum(result.iterations for result in results),
         "dead_ends": sum(result.dead_ends for result in results),
         "exhausted": progress.exhausted,
+        "finished": progress.next_slice(config) is None,
         "first_iteration": first_iteration,
         "first_seconds": first_seconds,
         "search_seconds": seconds,
@@ -56,7 +57,8 @@ def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     rows = list(rows)
     total: dict[str, Any] = dict.fromkeys(SUMMARY_SCHEMA.names)
     total["start"] = TOTAL
-    total["exhausted"] = all(row["exhausted"] for row in rows)
+    for name in ("exhausted", "finished"):
+        total[name] = all(row[name] for row in rows)
     for name in _SUMS:
         total[name] = sum(row[name] for row in rows)
     found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
@@ -65,8 +67,8 @@ def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return total
 
 
-def summary_table(board: Board, progress: Iterable[JobProgress]) -> pa.Table:
-    rows = [start_row(board, job) for job in progress]
+def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
+    rows = [start_row(config, job) for job in progress]
     return pa.Table.from_pylist([*rows, total_row(rows)], schema=SUMMARY_SCHEMA)
 
 
@@ -82,16 +84,20 @@ def encode_csv(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
+FILES = {PARQUET: encode_parquet, CSV: encode_csv}
+
+
 def write_summary(storage: Storage, table: pa.Table) -> None:
-    storage.replace(PARQUET, encode_parquet(table))
-    storage.replace(CSV, encode_csv(table))
+    for name, encode in FILES.items():
+        storage.replace(name, encode(table))
+
+
+def is_current(storage: Storage, table: pa.Table) -> bool:
+    """Whether the summary files are there and say what the table says."""
+    return all(storage.exists(name) and storage.read(name) == encode(table) for name, encode in FILES.items())
 
 
 def remove_summary(storage: Storage) -> None:
     """A summary stands only beside the records it was made from."""
-    storage.remove(PARQUET)
-    storage.remove(CSV)
-
-
-def has_summary(storage: Storage) -> bool:
-    return storage.exists(PARQUET) and storage.exists(CSV)
+    for name in FILES:
+        storage.remove(name)

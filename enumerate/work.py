@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .config import Config
 from .errors import Stopped
@@ -16,8 +18,15 @@ from .storage import Storage
 def run_slice(config: Config, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
     found = search_slice(config, slice_)
-    try:
+    with stopped_by_disk(config):
         return _record(Storage(config.folder), config, slice_, found)
+
+
+@contextmanager
+def stopped_by_disk(config: Config) -> Iterator[None]:
+    """A disk that is full or fails stops the run; what is finished stays."""
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise Stopped(

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -52,13 +52,13 @@ def die_at(number, before):
         setattr(os, name, deadly(getattr(os, name)))
 
 
-def run_and_die(config, number, before):
+def run_and_die(config, number, before, **options):
     """Run in a forked process that dies on the way; False if it came to its end."""
     child = os.fork()
     if child == 0:
         try:
             die_at(number, before)
-            run_serially(config)
+            run_serially(config, **options)
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -93,6 +93,40 @@ def test_a_run_killed_again_and_again_comes_to_its_end(tmp_path, expected):
         assert deaths < 50
     assert deaths > 3
     assert part_sums(folder) == expected
+
+
+def test_a_worker_killed_while_it_replaces_a_slice_and_another_one_after_it_do_no_harm(tmp_path, expected):
+    """Two workers die one after the other on the same slice that takes the place of a shorter one."""
+    for number in range(1, 24, 2):
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=1_500))
+        config = small(folder)
+        slice_ = Run(folder).progress[0].next_slice(config)
+        assert slice_.replaces
+        for attempt in (number, max(1, number - 4)):
+            child = os.fork()
+            if child == 0:
+                try:
+                    die_at(attempt, before=True)
+                    run_slice(config, slice_)
+                finally:
+                    os._exit(0)
+            os.waitpid(child, 0)
+        run_serially(config)
+        assert part_sums(folder) == expected
+        assert verify(Run(folder)).damage == []
+
+
+def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound_in_the_end(tmp_path, expected):
+    number, died = 1, True
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=1_500))
+        died = run_and_die(small(folder), number, before=True, fresh=True)
+        run_serially(small(folder))
+        assert part_sums(folder) == expected
+        assert verify(Run(folder)).damage == []
+        number += 5
 
 
 @contextmanager
@@ -211,7 +245,7 @@ def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
         reader = command("verify", "run", cwd=tmp_path)
     assert second.returncode == reader.returncode == 5
     assert second.stderr.count("\n") == 1
-    assert "another coordinator is working on this run" in second.stderr
+    assert "another process is working on this run" in second.stderr
 
 
 def deadly_slice(config, slice_):
@@ -250,7 +284,7 @@ def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
     words = ("--size", 6, "--start", "a1,b1,c1", "--max", 5000, "--output", "run")
     done = command(*words, cwd=tmp_path, environment=environment)
     assert done.returncode == 3, done.stderr
-    assert "set aside after three attempts: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
+    assert "set aside after repeated failures: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
     assert command(*words, cwd=tmp_path).returncode == 0
     assert command("verify", "run", cwd=tmp_path).returncode == 0
 
@@ -284,13 +318,38 @@ def test_a_disk_that_fills_stops_the_run_with_everything_kept(tmp_path, small_di
     assert verdict.tours > 0
 
 
+def test_a_disk_that_fills_while_a_run_is_extended_or_concluded_is_told_and_nothing_is_lost(tmp_path, small_disk):
+    words = (
+        "--size",
+        6,
+        "--start",
+        "a1,b2",
+        "--variant",
+        "both",
+        "--output",
+        small_disk / "run",
+        "--executor",
+        "serial",
+    )
+    assert command(*words, "--max", 20_000, "--quiet", cwd=tmp_path).returncode == 0
+    before = part_sums(small_disk / "run")
+    with open(small_disk / "filler", "wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    done = command(*words, "--max", 0, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert part_sums(small_disk / "run") == before
+    (small_disk / "filler").unlink()
+    assert command(*words, "--max", 20_000, "--quiet", cwd=tmp_path).returncode == 0
+    assert command("verify", small_disk / "run", cwd=tmp_path).returncode == 0
+
+
 def test_a_full_disk_before_the_start_is_a_bad_request_and_leaves_nothing(tmp_path, small_disk):
-    with open(small_disk / "filler", "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-        except OSError:
-            pass
+    with open(small_disk / "filler", "wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
     done = command("--size", 5, "--output", small_disk / "deep" / "run", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1

@@ -84,6 +84,24 @@ def test_a_smaller_limit_is_already_complete(tmp_path):
     assert not run_serially(small(tmp_path / "run", max=100)).worked
 
 
+def test_a_smaller_limit_on_an_unfinished_run_is_refused(tmp_path):
+    stops = iter([False, False, False, True, True])
+    stopped = run_serially(small(tmp_path / "run"), stopping=lambda: next(stops))
+    assert not stopped.complete
+    with pytest.raises(BadRequest, match="unfinished and was begun with --max 3000"):
+        run_serially(small(tmp_path / "run", max=600))
+    assert run_serially(small(tmp_path / "run", max=3_001)).complete
+
+
+def test_an_interrupted_run_says_which_start_squares_are_unfinished(tmp_path):
+    stops = iter([False, True, True, True])
+    stopped = run_serially(small(tmp_path / "run"), stopping=lambda: next(stops, True))
+    rows = {row["start"]: row for row in stopped.summary.to_pylist()}
+    assert stopped.interrupted
+    assert not any(rows[name]["finished"] for name in ("a1", "c2", "d4", "total"))
+    assert rows["a1"]["iterations"] > 0 == rows["d4"]["iterations"]
+
+
 def test_another_identity_in_the_same_folder_is_refused_and_the_keys_are_named(tmp_path):
     run_serially(small(tmp_path / "run"))
     with pytest.raises(BadRequest, match=r"variant both there, open asked for, seed 0 there, 3 asked for"):
@@ -138,8 +156,15 @@ def test_the_headline_command_without_pruning_finds_the_known_tours(tmp_path):
 def test_the_end_of_a_run_prints_table_heat_map_rates_and_places(tmp_path):
     done = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for expected in ("Tours for each start square", "exhausted", "With multiplicity, 37,568 directed tours", "tours/s",
-                     "iterations/s", "bytes a tour", "output/both-5x6-classes/summary.parquet"):  # fmt: skip
+    for expected in (
+        "Tours for each start square",
+        "exhausted",
+        "With multiplicity, 37,568 directed tours from all squares",
+        "tours/s",
+        "iterations/s",
+        "bytes a tour",
+        "output/both-5x6-classes/summary.parquet",
+    ):
         assert expected in done.stdout
     again = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
     assert "already complete" in again.stdout

@@ -140,18 +140,18 @@ def test_a_removed_file_is_gone_and_may_be_removed_again(storage):
 
 
 def test_a_staged_file_waits_until_it_is_published(storage):
-    staged = storage.stage(NAME, NEW, next_name(NAME))
-    assert storage.names("") == [staged]
-    storage.publish(staged, NAME)
+    storage.replace(next_name(NAME), NEW)
+    assert storage.names("") == [next_name(NAME)]
+    storage.publish(next_name(NAME), NAME)
     assert storage.names("") == [NAME]
     assert storage.read(NAME) == NEW
 
 
 def test_what_waits_is_in_the_staging_folder_and_looks_like_no_part(storage):
-    for staged in (storage.stage(NAME, NEW), next_name(NAME)):
-        assert staged.startswith(f"{STAGING}/")
-        assert "/" not in staged.removeprefix(f"{STAGING}/")
-        assert not staged.endswith(".parquet")
+    staged = next_name(NAME)
+    assert staged.startswith(f"{STAGING}/")
+    assert "/" not in staged.removeprefix(f"{STAGING}/")
+    assert not staged.endswith(".parquet")
 
 
 def test_names_that_wait_for_different_parts_differ():
@@ -197,7 +197,7 @@ def test_a_file_that_could_not_be_written_leaves_no_staging_file(storage, monkey
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="Input/output error"):
-        storage.stage(NAME, NEW)
+        storage.create(NAME, NEW)
     assert storage.names("") == ["other"]
 
 
@@ -277,14 +277,14 @@ def test_a_killed_replacer_leaves_the_old_file_or_the_new_one(storage):
 
 
 def test_a_second_process_is_refused_and_told_which_run(storage, holder):
-    with pytest.raises(Locked, match="another coordinator is working on this run") as caught, storage.lock():
+    with pytest.raises(Locked, match="another process is working on this run") as caught, storage.lock():
         pass
     assert str(storage.root) in str(caught.value)
     second = subprocess.run(
         python(HOLDER, storage.root), env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
         check=True,
     )  # fmt: skip
-    assert second.stdout.startswith("refused: another coordinator")
+    assert second.stdout.startswith("refused: another process")
 
 
 def test_the_lock_is_free_after_its_holder_was_killed(storage, holder):

@@ -71,6 +71,19 @@ def test_a_flipped_bit_anywhere_is_found_and_its_file_is_named(run_folder, which
     assert damage(run_folder) == []
 
 
+def test_a_part_under_another_name_is_found(run_folder):
+    def rename(record):
+        record["parts"][0]["name"] = record["parts"][0]["name"].replace("start=c2", "start=d4")
+
+    record_path = run_folder / "_run" / "commits" / "000001-0001.json"
+    record = unseal(record_path.read_bytes(), "record")
+    before = record["parts"][0]["name"]
+    rename(record)
+    (run_folder / before).rename(run_folder / record["parts"][0]["name"])
+    record_path.write_bytes(seal(record))
+    assert any("not the name of a part of record" in line for line in damage(run_folder))
+
+
 @pytest.mark.parametrize("which", ["part", "record", "run.json"])
 def test_damage_is_found_when_a_run_is_continued(run_folder, tmp_path, which):
     path = {
@@ -92,13 +105,32 @@ def test_a_missing_part_is_named_by_verify_and_on_continuing(run_folder):
         run_serially(small(run_folder))
 
 
-def test_a_slice_whose_record_was_taken_away_is_searched_anew(run_folder, sound):
+def test_a_missing_record_before_others_is_named_by_verify_and_on_continuing(run_folder):
     (run_folder / "_run" / "commits" / "000001-0001.json").unlink()
+    for part in (run_folder / "tours").rglob("part-000001-0001.parquet"):
+        part.unlink()
+    expected = "missing, though a later slice of its job has a record: _run/commits/000001-0001.json"
+    assert expected in damage(run_folder)
+    with pytest.raises(Damaged, match="000001-0001"):
+        run_serially(small(run_folder))
+
+
+def test_a_job_whose_last_records_were_taken_away_is_searched_anew_from_there(run_folder, sound):
+    for record in sorted((run_folder / "_run" / "commits").glob("000001-*.json"))[1:]:
+        record.unlink()
     assert run_serially(small(run_folder)).worked
     assert damage(run_folder) == []
     assert [path.read_bytes() for path in sorted((run_folder / "tours").rglob("*.parquet"))] == [
         path.read_bytes() for path in sorted((sound / "tours").rglob("*.parquet"))
     ]
+
+
+def test_a_stale_summary_is_found_and_the_same_command_renews_it(run_folder, tmp_path):
+    run_serially(small(tmp_path / "other", max=500))
+    shutil.copy(tmp_path / "other" / "summary.csv", run_folder / "summary.csv")
+    assert damage(run_folder) == ["damaged, not the summary of the records: summary.csv"]
+    assert not run_serially(small(run_folder)).worked
+    assert damage(run_folder) == []
 
 
 @pytest.mark.parametrize(

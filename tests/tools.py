@@ -45,7 +45,7 @@ def config_for(size, **values) -> Config:
     return Config(**{"board": Board(*size), "max": 0, "executor": "serial", **values})
 
 
-def search(config, start, kernel="auto", prefix=None, max_tours=200_000):
+def search(config, start, kernel="", prefix=None, max_tours=200_000):
     """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
     job = Job(0, prefix or (start,))
     progress = JobProgress(job)

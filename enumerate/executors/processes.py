@@ -12,6 +12,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
@@ -29,7 +30,7 @@ class ProcessWorker:
     def __init__(self, work: Work) -> None:
         self.connection, theirs = _context.Pipe()
         self.process = _context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _interrupts_ignored():
+        with _interrupts_held():
             self.process.start()
         theirs.close()  # so that the pipe ends with the process
 
@@ -61,27 +62,19 @@ class ProcessPool:
 
 
 def processes(workers: int) -> Supervisor[ProcessWorker]:
-    """An executor with so many worker processes; 0 means one for each core this process may use."""
-    return Supervisor(ProcessPool(), workers or usable_cores())
-
-
-def usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """An executor with so many worker processes."""
+    return Supervisor(ProcessPool(), workers)
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Children started here never see Ctrl-C: the coordinator decides what it means."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are set in the main thread only, and heard there only
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupts_held() -> Iterator[None]:
+    """Children started here never hear Ctrl-C: they inherit the mask, and the coordinator decides what it means."""
+    resource_tracker.ensure_running()  # it would unblock the signal when the first child starts it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, work: Work) -> None:

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..board import Board, column_name
-from ..jobs import Job
 from ..run import Report
 from ..summary import CSV, PARQUET
 
@@ -88,7 +87,7 @@ def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
         "-" if first is None else f"{first:,}",
         f"{row['search_seconds'] + row['write_seconds']:.2f}",
         f"{row['bytes']:,}",
-        "exhausted" if row["exhausted"] else "budget",
+        "exhausted" if row["exhausted"] else "budget" if row["finished"] else "unfinished",
     ]
 
 
@@ -97,15 +96,18 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     tours = total["tours_open"] + total["tours_closed"]
     lines = []
     if total["exhausted"]:
-        lines.append(f"Exhausted: these are all tours from {_squares(report)}.")
+        kind = {"both": "directed"}.get(report.config.variant, report.config.variant)
+        lines.append(f"Exhausted: these are all {kind} tours from {_squares(report)}.")
         if report.config.start == "classes":
-            lines.append(f"With multiplicity, {weighted_tours(report):,} directed tours on the whole board.")
+            lines.append(f"With multiplicity, {weighted_tours(report):,} {kind} tours from all squares of the board.")
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if tours:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.folder
+    if not report.worked:
+        lines.append("already complete: nothing was left to do; a larger --max or --tours continues this run")
     lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
     lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
     return lines
@@ -148,12 +150,3 @@ def report_json(report: Report) -> dict[str, Any]:
             for event in report.set_aside
         ],
     }
-
-
-def plan_view(board: Board, plan: Sequence[Job]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, justify in (("job", "right"), ("start", "left"), ("multiplicity", "right"), ("work", "left")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's literal type
-    for job in plan:
-        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), job.hopeless or "search")
-    return table
