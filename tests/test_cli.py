@@ -80,14 +80,14 @@ def tree(folder):
 def refusals(tmp_path_factory):
     """What `python -m enumerate` did for each bad request, and its folder before and after. All at once: it is slow."""
 
-    def refused(words):
-        folder = tmp_path_factory.mktemp("cli")
+    def refused(words, folder):
         fill(folder)
         before = tree(folder)
         return command(*words, cwd=folder), before, tree(folder)
 
+    folders = [tmp_path_factory.mktemp("cli") for _ in BAD]  # before the threads: mktemp is not made for them
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(BAD, pool.map(refused, BAD), strict=True))
+        return dict(zip(BAD, pool.map(refused, BAD, folders), strict=True))
 
 
 def assert_one_line(code, out, err, told):
