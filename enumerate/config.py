@@ -21,7 +21,7 @@ MAX_WORKERS = 1024
 STANDARD = Board(8, 8)
 SLICE_BYTES = 32 * 2**20  # of tours in memory for one slice, unless --slice-tours says otherwise
 
-MAX_SLICE_BYTES = 4 * SLICE_BYTES
+MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
