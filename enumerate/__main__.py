@@ -3,6 +3,9 @@
 if __name__ == "__main__":  # worker processes import this module too, and must not run it
     import sys
 
-    from .cli import main
+    try:
+        from .cli import main
 
-    sys.exit(main())
+        sys.exit(main())
+    except KeyboardInterrupt:  # before anything began
+        sys.exit(130)

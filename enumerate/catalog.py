@@ -100,12 +100,17 @@ class Run:
                     left -= len(tours)
             left -= part.tours
         count = sum(part.tours for part in self.parts(start, variant))
+        if not count:
+            raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
         raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
 
     def read_part(self, part: Part, batch_tours: int = BATCH_TOURS) -> Iterator[tuple[Tours, np.ndarray]]:
         """The tours of one part and their iterations, batch by batch, with page checksums verified."""
         try:
-            with pq.ParquetFile(self.storage.path(part.name), page_checksum_verification=True) as file:
+            with (
+                open(self.storage.path(part.name), "rb") as stream,  # pyarrow knows no paths that are not UTF-8
+                pq.ParquetFile(stream, page_checksum_verification=True) as file,
+            ):
                 if not file.schema_arrow.equals(part_schema(self.board), check_metadata=True):
                     raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
                 for batch in file.iter_batches(batch_tours):

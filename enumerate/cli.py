@@ -5,10 +5,13 @@ Heavy imports (numba, pyarrow) wait until a command needs them, so that `--help`
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -22,6 +25,8 @@ from .config import Config, hint, read_toml
 from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from .run import Report
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
@@ -32,7 +37,12 @@ Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be contin
 5 locked by another run, 130 interrupted."""
 
 app = App(
-    name="python -m enumerate", help=HELP, version=__version__, help_format="plaintext", result_action="return_value"
+    name="python -m enumerate",
+    help=HELP,
+    version=__version__,
+    help_format="plaintext",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 
 
@@ -112,14 +122,12 @@ def run_command(
     from .run import run
     from .view.terminal import report_json, report_view
 
-    stop = StopSignals()
+    stop = StopSignals(at_once=config.executor == "serial")
     report = run(config, observer(quiet), stop.heard, fresh)
     if json_:
-        print(json.dumps(report_json(report), indent=2))
+        tell(json.dumps(report_json(report), indent=2))
     elif not quiet:
-        from rich.console import Console
-
-        Console(highlight=False, soft_wrap=True).print(report_view(report))
+        tell(report_view(report))
     return closing_words(report, stop)
 
 
@@ -141,22 +149,19 @@ def closing_words(report: Report, stop: StopSignals) -> int:
 @app.command
 def plan(*, request: Request | None = None) -> int:
     """Show the jobs of a run and start nothing."""
-    from rich.console import Console
-
     from .plan import make_plan
     from .view.plan import plan_view
 
     config = (request or Request()).resolve()
     jobs = make_plan(config)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(plan_view(config.board, jobs))
+    tell(plan_view(config.board, jobs))
     searched = sum(job.hopeless is None for job in jobs)
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
-    console.print(f"\n{searched} jobs, {' or '.join(limits)} each")
+    tell(f"\n{searched} jobs, {' or '.join(limits)} each")
     kernel = {"bits": "bitboard kernel", "array": "array kernel"}[config.kernel]
-    console.print(f"search   {config.variant} tours on {config.board}, {kernel}")
-    console.print(f"output   {config.folder}")
+    tell(f"search   {config.variant} tours on {config.board}, {kernel}")
+    tell(f"output   {config.folder}")
     return DONE
 
 
@@ -186,7 +191,7 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
     if verdict.damage:
         return Damaged.exit_code
     if not quiet:
-        print(
+        tell(
             f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
             f" {verdict.records:,} records; every tour legal, complete, in its place and only once"
         )
@@ -227,7 +232,7 @@ def show(
     source = Run(run)
     tour = source.tour(number, start, variant)
     if svg is None:
-        print(as_text(source.board, tour))
+        tell(as_text(source.board, tour))
         return DONE
     picture = tour_svg(source.board, tour.tolist(), bool(are_closed(source.board, tour[None, :])[0]))
     try:
@@ -238,10 +243,14 @@ def show(
 
 
 class StopSignals:
-    """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost."""
+    """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
 
-    def __init__(self) -> None:
+    With `at_once` the first one does: work in this very process cannot be asked.
+    """
+
+    def __init__(self, at_once: bool) -> None:
         self.name = ""
+        self.at_once = at_once
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._hear)
 
@@ -249,18 +258,39 @@ class StopSignals:
         return bool(self.name)
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        if self.name:
+        if self.name or self.at_once:
             raise KeyboardInterrupt
         self.name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
 
 
+def tell(what: RenderableType) -> None:
+    """Print to standard output. If nobody reads it, or it cannot be written, the work and its exit code still stand."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    try:
+        with console.capture() as captured:  # rich itself would end the program on a broken pipe
+            console.print(what)
+        print(captured.get(), end="", flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more at its end
+        if not isinstance(error, BrokenPipeError):
+            say(f"cannot print ({error.strerror})")
+
+
 def say(line: str) -> None:
-    print(line, file=sys.stderr)
+    """Print a line to standard error, if there is one."""
+    if sys.stderr:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an ASCII terminal gets question marks, not an error
     try:
         return int(app(arguments or ["--help"], exit_on_error=False, print_error=False) or DONE)
     except CycloptsError as error:
@@ -269,12 +299,12 @@ def main(arguments: list[str] | None = None) -> int:
     except EnumerateError as error:
         say(f"error: {error}")
         return error.exit_code
+    except OSError as error:
+        say(f"error: {error}")
+        return BadRequest.exit_code
     except KeyboardInterrupt:
-        say("stopped at once; what a run has finished is kept")
+        say("stopped at once: what a run has finished is kept, and the same command continues it")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone; there is nobody to tell
-        return DONE
 
 
 def _one_line(error: CycloptsError) -> str:

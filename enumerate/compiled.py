@@ -23,9 +23,11 @@ _log = logging.getLogger(__name__)
 _KERNEL_FILE = Path(__file__).with_name("kernel.py")
 
 
-def cache_folder() -> Path:
-    """Where this kernel's machine code is kept."""
+def cache_folder() -> Path | None:
+    """Where this kernel's machine code is kept, if this user has a home."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):
+        return None
     key = hashlib.sha256(_KERNEL_FILE.read_bytes()).hexdigest()[:16]
     return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{key}"
 
@@ -35,6 +37,8 @@ def load_kernel(entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> A
     kernel = importlib.import_module("enumerate.kernel")
     folder = cache_folder()
     for attempt in ("as found", "wiped"):
+        if folder is None:
+            break
         try:
             _enable_cache(kernel, entries, folder)
             warm_up(kernel)

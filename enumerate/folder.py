@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 from .config import Config, usable_cores
 from .errors import BadRequest, Damaged
@@ -27,12 +27,13 @@ def opened(
     with ExitStack() as stack:
         try:
             _refuse_unsuitable(storage, config, fresh)
-            _make(storage, config)
             stack.enter_context(storage.lock())
             _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
             shutil.rmtree(storage.path(_DISCARDED), ignore_errors=True)  # a --fresh that was killed
             if fresh:
-                _discard(storage, config)
+                _discard(storage)
+            if not storage.exists(NAME):
+                write_manifest(storage, config, None)
             manifest, progress = read_manifest(storage), standing(storage, plan, notice)
         except OSError as error:
             reason = error.strerror or str(error)
@@ -46,7 +47,9 @@ def standing(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None
     """Where the jobs of a run stand, after everything it has on disk was checked."""
     progress = committed(storage, plan)
     parts = [part for job in progress for result in job.results for part in result.parts]
-    _remove_unrecorded(storage, {part.name for part in parts}, notice)
+    removed = remove_unrecorded(storage, progress)
+    if removed:
+        notice(f"removed {removed:,} unrecorded parts of a killed run; their slices are searched again")
     if parts:
         notice(f"checking {len(parts):,} parts of the run so far")
         with ThreadPoolExecutor(usable_cores()) as pool:
@@ -68,28 +71,13 @@ def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
     if storage.exists(NAME):
         if not fresh:
             read_manifest(storage).refuse_other(config)
-    elif storage.exists(COMMITS):
+    elif storage.exists(COMMITS) and not fresh:
         raise Damaged(f"missing, though the folder has commit records: {storage.path(NAME)}")
     elif root.exists() and any(entry.name != "_run" for entry in root.iterdir()):
         raise BadRequest(f"the output folder is not empty and not a run: {str(root)!r}; choose another --output")
 
 
-def _make(storage: Storage, config: Config) -> None:
-    """A new run: its folder and run.json, or nothing at all. Of two at once the first one makes it."""
-    if storage.exists(NAME):
-        return
-    staging = storage.path(STAGING)
-    missing = [folder for folder in (staging, *staging.parents) if not folder.exists()]
-    try:
-        write_manifest(storage, config, None)
-    except OSError:
-        for folder in missing:
-            with suppress(OSError):  # somebody else has put something there
-                folder.rmdir()
-        raise
-
-
-def _discard(storage: Storage, config: Config) -> None:
+def _discard(storage: Storage) -> None:
     """Start over. The records go first, at once: what is left without them is not part of any run."""
     if storage.exists(COMMITS):
         storage.path(COMMITS).rename(storage.path(_DISCARDED))
@@ -97,13 +85,12 @@ def _discard(storage: Storage, config: Config) -> None:
         shutil.rmtree(storage.path(name), ignore_errors=True)
     remove_summary(storage)
     storage.remove(NAME)
-    write_manifest(storage, config, None)
 
 
-def _remove_unrecorded(storage: Storage, recorded: set[str], notice: Callable[[str], None]) -> None:
-    """Parts that a killed worker published just before it could record them: their slices are searched again."""
+def remove_unrecorded(storage: Storage, progress: Sequence[JobProgress]) -> int:
+    """Remove parts that a worker published and was ended before it could record them; their slices are done again."""
+    recorded = {part.name for job in progress for result in job.results for part in result.parts}
     left = [name for name in storage.names("tours") if name.endswith(".parquet") and name not in recorded]
     for name in left:
         storage.remove(name)
-    if left:
-        notice(f"removed {len(left):,} unrecorded parts of a killed run; their slices are searched again")
+    return len(left)

@@ -31,8 +31,8 @@ def record_name(job: int, slice_: int) -> str:
 # Records.
 
 
-def commit(storage: Storage, result: SliceResult, replaces: bool) -> None:
-    """Record a slice whose parts are published (or staged, if it replaces a shorter one)."""
+def commit(storage: Storage, result: SliceResult, replaces: bool) -> SliceResult:
+    """Record a slice whose parts are published (or staged, if it replaces a shorter one); returns what is on record."""
     name = record_name(result.job, result.slice)
     data = seal(asdict(result))
     if replaces:
@@ -42,6 +42,8 @@ def commit(storage: Storage, result: SliceResult, replaces: bool) -> None:
         before = read_record(storage, name)
         if before.parts != result.parts or before.cursor != result.cursor:
             raise Damaged(f"a slice was committed twice with different tours: {name}")
+        return before  # of a worker that was killed right after it
+    return result
 
 
 def read_record(storage: Storage, name: str) -> SliceResult:

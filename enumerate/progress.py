@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -81,7 +82,9 @@ class Plain:
         self.next_line = 0.0
 
     def notice(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        if sys.stderr:
+            with suppress(OSError):  # nobody listens any more; that is no reason to stop
+                print(text, file=sys.stderr, flush=True)
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,8 +17,8 @@ from .errors import BadRequest, EnumerateError
 from .executors.events import Event, Executor, Finished, SetAside
 from .executors.processes import processes
 from .executors.serial import Serial
-from .folder import committed, opened
-from .jobs import Slice
+from .folder import committed, opened, remove_unrecorded
+from .jobs import Job, Slice
 from .ledger import JobProgress
 from .manifest import Manifest, write_manifest
 from .plan import make_plan
@@ -72,16 +72,22 @@ def run(
                 _work_off(report, progress, queue, observer, stopping)
         except BaseException:
             with suppress(OSError, EnumerateError):  # the first error is the one to tell
-                _conclude(report, storage, committed(storage, plan))
+                _conclude(report, storage, plan)
             raise
-        # A worker that was ended may have committed what nobody heard of: then the records are asked.
-        _conclude(report, storage, progress if report.complete else committed(storage, plan))
+        _conclude(report, storage, plan)
     return report
 
 
-def _conclude(report: Report, storage: Storage, progress: list[JobProgress]) -> None:
+def _conclude(report: Report, storage: Storage, plan: Sequence[Job]) -> None:
+    """The summary, from the records: a worker that was ended may have committed what nobody heard of."""
+    progress = committed(storage, plan)
+    remove_unrecorded(storage, progress)
     report.summary = summary_table(report.config, progress)
-    write_summary(storage, report.summary)
+    try:
+        write_summary(storage, report.summary)
+    except OSError:
+        remove_summary(storage)
+        raise
 
 
 def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[JobProgress]) -> None:

@@ -87,10 +87,27 @@ class Storage:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the run: a second coordinator is refused until this one, however it ends, is gone."""
-        with open(self._with_folder(LOCK), "a", encoding="utf-8") as file:
-            self._flock(file, fcntl.LOCK_EX)
-            yield
+        """Hold the run, whose folder is made if need be: others are refused until this one, however it ends, is gone.
+
+        If an error comes before anything was written, the folder goes as it came.
+        """
+        path = self.path(LOCK)
+        made = [folder for folder in path.parents if not folder.exists()]
+        try:
+            _make_folder(path.parent)
+            with open(path, "a", encoding="utf-8") as file:
+                self._flock(file, fcntl.LOCK_EX)
+                try:
+                    yield
+                except BaseException:
+                    if self.names("_run") == [LOCK]:
+                        path.unlink()
+                    raise
+        except BaseException:
+            for folder in (self.path(STAGING), *made):
+                with contextlib.suppress(OSError):  # not there, or not empty: something is in it that must stay
+                    folder.rmdir()
+            raise
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:
@@ -106,7 +123,13 @@ class Storage:
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Locked(f"another process is working on this run or verifying it: {str(self.root)!r}") from None
+            raise self._locked() from None
+        # Whoever had the lock may have removed the file, and somebody else may hold the lock of a new one.
+        if not self.exists(LOCK) or not os.path.samestat(os.fstat(file.fileno()), os.stat(self.path(LOCK))):
+            raise self._locked()
+
+    def _locked(self) -> Locked:
+        return Locked(f"another process is working on this run or verifying it: {str(self.root)!r}")
 
     def _stage(self, name: str, data: Buffer) -> Path:
         """A synced file in the staging folder, under a name that nobody else uses."""
@@ -143,13 +166,19 @@ class Storage:
         return created
 
     def _with_folder(self, name: str) -> Path:
-        """The path of a file whose folder exists, durably."""
+        """The path of a file whose folder exists, durably. The folder of the run itself is only made by `lock`."""
         path = self.path(name)
-        missing = list(itertools.takewhile(lambda folder: not folder.exists(), path.parents))
-        for folder in reversed(missing):
-            folder.mkdir(exist_ok=True)
-            _sync_folder(folder.parent)
+        self.path("_run").stat()  # fails if somebody has taken the run away: it must not rise again in pieces
+        _make_folder(path.parent)
         return path
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durably."""
+    if not folder.exists():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync_folder(folder.parent)
 
 
 def _sync_folder(folder: Path) -> None:

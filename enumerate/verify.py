@@ -45,13 +45,13 @@ def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
         results = _sound_records(run, verdict)
         parts = [part for result in results for part in result.parts]
         verdict.records, verdict.parts, verdict.bytes = len(results), len(parts), sum(part.bytes for part in parts)
-        if not verdict.damage:  # else parts of damaged records would be called foreign
-            _foreign_files(run, parts, verdict)
         try:
             progress = progress_of(run.plan, results)
         except Damaged as error:
             verdict.damage.append(str(error))
             return verdict
+        if not verdict.damage:  # else parts of damaged records would be called foreign
+            _foreign_files(run, progress, verdict)
         with ThreadPoolExecutor(usable_cores()) as pool:
             for found in pool.map(lambda job: _job(run, job), progress):
                 verdict.tours += found.tours
@@ -73,8 +73,14 @@ def _sound_records(run: Run, verdict: Verdict) -> list[SliceResult]:
     return sound
 
 
-def _foreign_files(run: Run, parts: list[Part], verdict: Verdict) -> None:
-    known = {NAME, LOCK, *FILES, *(part.name for part in parts)}
+def _foreign_files(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
+    known = {NAME, LOCK, *FILES}
+    for job in progress:
+        known.update(part.name for result in job.results for part in result.parts)
+        following = job.next_slice(run.config)
+        if following:  # what a killed worker published without a record; continuing the run clears it
+            start = run.board.name(job.job.start)
+            known.update(part_name(variant, start, job.job.number, following.number) for variant in ("open", "closed"))
     own = (f"{COMMITS}/", f"{STAGING}/")  # read above / what a killed run may leave
     verdict.damage += [
         f"not a file of this run: {name}"

@@ -57,5 +57,4 @@ def _record(storage: Storage, config: Config, slice_: Slice, found: Found) -> Sl
         write_seconds=time.perf_counter() - began,
         parts=parts,
     )
-    commit(storage, result, slice_.replaces)
-    return result
+    return commit(storage, result, slice_.replaces)

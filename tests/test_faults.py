@@ -396,3 +396,135 @@ def test_a_config_for_another_board_is_not_disturbed_by_an_unrelated_lock(tmp_pa
     with started(*LONG, "--output", "run", cwd=tmp_path):
         wait_for(lambda: commits(tmp_path / "run"))
         assert run_serially(config_for((5, 5), max=100, output=str(tmp_path / "other"))).complete
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Contention, streams and surroundings.
+
+
+def test_of_several_coordinators_on_a_new_folder_one_makes_the_run_and_the_others_are_refused(tmp_path):
+    for attempt in range(4):
+        folder = tmp_path / str(attempt)
+        sizes = ("5x6", "5x7", "5x8")
+        words = [("--size", size, "--max", 3000, "--start", "a1", "--executor", "serial") for size in sizes]
+        processes = [
+            subprocess.Popen(
+                arguments(*each, "--output", folder, "--quiet"),
+                env=environment_with(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for each in words
+        ]
+        errors = [process.communicate(timeout=60)[1] for process in processes]
+        codes = [process.returncode for process in processes]
+        assert codes.count(0) == 1, errors
+        assert set(codes) <= {0, 2, 5}, errors
+        verdict = verify(Run(folder))
+        assert verdict.damage == []
+        assert str(Run(folder).board) == sizes[codes.index(0)]
+
+
+def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, expected, monkeypatch):
+    monkeypatch.setattr("enumerate.run.run_slice", slice_that_dies_once_after_its_commit)
+    report = run(small(tmp_path / "run", executor="processes", workers=1), Silent())
+    assert report.complete
+    assert verify(Run(tmp_path / "run")).damage == []
+    assert part_sums(tmp_path / "run") == expected
+
+
+def slice_that_dies_once_after_its_commit(config, slice_):
+    result = run_slice(config, slice_)
+    flag = Path(config.folder).parent / f"died-{slice_.job.number}-{slice_.number}"
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+
+def test_after_a_kill_between_part_and_record_verify_says_unfinished_not_damaged(tmp_path):
+    config = small(tmp_path / "run")
+    run_serially(small(tmp_path / "run"))
+    last = sorted((tmp_path / "run" / "_run" / "commits").glob("000001-*.json"))[-1]
+    last.unlink()
+    for name in ("summary.csv", "summary.parquet"):
+        (tmp_path / "run" / name).unlink()
+    verdict = verify(Run(tmp_path / "run"))
+    assert (verdict.damage, verdict.complete) == ([], False)
+    assert run_serially(config).complete
+
+
+def test_a_run_whose_folder_is_taken_away_stops_and_does_not_rise_again(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        (tmp_path / "run").rename(tmp_path / "away")
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()
+    assert verify(Run(tmp_path / "away")).damage == []
+
+
+def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path, expected):
+    config = small(tmp_path / "run")
+    words = ("--size", 8, "--variant", "both", "--start", config.start, "--max", 3000, "--slice-iterations", 1000,
+             "--slice-tours", 150, "--output", "run")  # fmt: skip
+    process = subprocess.Popen(
+        arguments(*words), cwd=tmp_path, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    assert part_sums(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("PYTHONIOENCODING=ascii {}", 0),
+        ("{} > /dev/full", 0),
+        ("{} --json > /dev/full", 0),
+        ("{} 2>&-", 0),
+        ("{} --json 2>&- | python3 -c 'import json, sys; json.load(sys.stdin)'", 0),
+        ("env -u HOME -u XDG_CACHE_HOME {}", 0),
+        ("ulimit -n 40; {} --workers 50", 0),
+    ],
+)
+def test_odd_surroundings_change_neither_tours_nor_exit_code(tmp_path, shell, code):
+    line = shell.format(" ".join(arguments("--size", 6, "--max", 2000, "--start", "a1,b1,c1", "--output", "'a [/b]'")))
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=tmp_path,
+        env=environment_with(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["a ["]
+    assert verify(Run(tmp_path / "a [" / "b]")).damage == []
+
+
+def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
+    with started(
+        "--size", 8, "--max", 0, "--tours", 10**9, "--workers", 24, "--output", "run", cwd=tmp_path
+    ) as process:
+        wait_for(lambda: len(children(process.pid)) >= 2)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "run the same command again to continue" in err
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
+    words = ("--size", 60, "--variant", "closed", "--start", "c3", "--max", 0, "--slice-iterations", 10**15)
+    with started(*words, "--executor", "serial", "--output", "run", cwd=tmp_path) as process:
+        wait_for((tmp_path / "run" / "_run" / "run.json").exists)
+        time.sleep(1.5)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    assert process.returncode == 130, err
+    assert "the same command continues it" in err

@@ -65,6 +65,8 @@ def environment():
 
 @pytest.fixture
 def storage(tmp_path):
+    """The storage of a run that has been opened once."""
+    (tmp_path / "run" / "_run").mkdir(parents=True)
     return Storage(tmp_path / "run")
 
 
@@ -232,7 +234,9 @@ def test_each_new_folder_is_made_durable_in_the_one_above(storage, monkeypatch):
         sync(handle)
 
     monkeypatch.setattr(os, "fsync", recording_sync)
-    storage.create("a/b/file", NEW)
+    storage = Storage(storage.root / "new")
+    with storage.lock():
+        storage.create("a/b/file", NEW)
     top = str(storage.root)
     assert {os.path.dirname(top), top, f"{top}/_run", f"{top}/a", f"{top}/a/b"} <= set(synced)
 
@@ -244,6 +248,7 @@ def killed_at_each_step(storage, publish, prepare):
     """The final content after the writer was killed before its first, second, ... change; then undisturbed."""
     for steps in range(100):
         place = Storage(storage.root / str(steps))
+        (place.root / "_run").mkdir(parents=True)
         prepare(place)
         code = subprocess.run(
             python(MORTAL, steps, place.root, publish, NAME), env=environment(), check=False
@@ -254,7 +259,7 @@ def killed_at_each_step(storage, publish, prepare):
 
 
 def test_a_killed_creator_leaves_no_file_or_the_whole_file(storage):
-    ends = list(killed_at_each_step(storage, "create", lambda place: place.root.mkdir(parents=True)))
+    ends = list(killed_at_each_step(storage, "create", lambda place: None))
     contents, codes, places = zip(*ends, strict=True)
     assert codes == (-signal.SIGKILL,) * (len(codes) - 1) + (0,)
     first = contents.index(NEW)

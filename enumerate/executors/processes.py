@@ -80,13 +80,10 @@ def _interrupts_held() -> Iterator[None]:
 def _serve(connection: Connection, work: Work) -> None:
     """The life of a worker process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    connection.send(Ready())
-    while True:
-        try:
-            slice_ = connection.recv()
-        except (EOFError, OSError):
-            return
-        connection.send(_attempt(work, slice_))
+    with suppress(EOFError, OSError):  # the coordinator is gone
+        connection.send(Ready())
+        while True:
+            connection.send(_attempt(work, connection.recv()))
 
 
 def _attempt(work: Work, slice_: Slice) -> Outcome:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from ..errors import EnumerateError
+from ..errors import EnumerateError, Stopped
 from ..jobs import Slice, SliceResult
 from .events import Event, Finished, Lost, SetAside, Started, Work
 
@@ -122,7 +122,14 @@ class Supervisor(Generic[W]):
         idle = sum(slot.slice is None for slot in slots)
         taken = {slot.number for slot in slots}
         free = [number for number in range(self.slots) if number not in taken]
-        slots.extend(Slot(number, self.pool.hire(work)) for number in free[: max(0, waiting - idle)])
+        for number in free[: max(0, waiting - idle)]:
+            try:
+                slots.append(Slot(number, self.pool.hire(work)))
+            except OSError as error:  # no more processes or file handles: go on with the workers there are
+                if not slots:
+                    raise Stopped(f"no worker can be started ({error.strerror or error})") from None
+                self.slots = len(slots)
+                return
 
     def _wait(self, slots: list[Slot[W]]) -> list[tuple[Slot[W], Outcome]]:
         by_worker = {id(slot.worker): slot for slot in slots}
