@@ -12,8 +12,7 @@ import numpy as np
 
 from enumerate.board import Board
 from enumerate.config import Config
-from enumerate.jobs import Job
-from enumerate.ledger import JobProgress
+from enumerate.jobs import Job, Slice
 from enumerate.run import run
 from enumerate.search import search_slice
 
@@ -48,11 +47,8 @@ def config_for(size, **values) -> Config:
 def search(config, start, kernel="", prefix=None, max_tours=200_000):
     """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
     job = Job(0, prefix or (start,))
-    progress = JobProgress(job)
-    slice_ = progress.next_slice(
-        Config(**{**vars(config), "slice_iterations": config.max or 10**17, "slice_tours": max_tours})
-    )
-    found = search_slice(config, slice_, kernel)
+    limit = config.max or 10**17
+    found = search_slice(config, Slice(job, 0, job.prefix, 0, 0, limit, max_tours, limit, max_tours), kernel)
     batch = found.batch
     return batch.tours.copy(), batch.iterations.copy(), batch.closed.copy(), found
 
