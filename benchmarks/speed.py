@@ -33,8 +33,8 @@ LIMIT = 500_000
 
 def kernel_search(config, start):
     """One slice of a search in memory: tours, iterations, seconds."""
-    found = search_slice(config, JobProgress(Job(0, (start,))).next_slice(config))
-    return len(found.batch.tours), found.iterations, found.seconds
+    found = search_slice(config, JobProgress(Job(0, (start,))).next_slice(config), id)
+    return found.tours, found.iterations, found.seconds
 
 
 def kernel_rates(variant, prune):

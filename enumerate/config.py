@@ -19,7 +19,8 @@ EXECUTORS = ("processes", "serial")
 LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
 STANDARD = Board(8, 8)
-SLICE_BYTES = 32 * 2**20  # of tours in memory for one slice, unless --slice-tours says otherwise
+SLICE_BYTES = 32 * 2**20  # of tours in one slice, unless --slice-tours says otherwise
+BATCH_BYTES = 8 * 2**20
 
 MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
@@ -74,6 +75,11 @@ class Config:
     @property
     def tours_in_slice(self) -> int:
         return self.slice_tours or max(1, min(524_288, SLICE_BYTES // self.tour_bytes))
+
+    @property
+    def tours_in_batch(self) -> int:
+        """Tours that are searched before they are written, one row group: small enough to stay in a core's cache."""
+        return max(1, min(131_072, BATCH_BYTES // self.tour_bytes))
 
     @property
     def kernel(self) -> str:

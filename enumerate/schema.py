@@ -7,8 +7,6 @@ import pyarrow as pa
 from .board import Board
 from .tour import square_dtype
 
-ROW_GROUP = 131_072
-
 
 def part_schema(board: Board) -> pa.Schema:
     """A part: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was found."""

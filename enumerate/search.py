@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,9 +23,9 @@ _CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so t
 
 @dataclass(frozen=True)
 class Found:
-    """What one slice of a search found and how it ended."""
+    """How one slice of a search went; its tours were handed on in batches."""
 
-    batch: Batch
+    tours: int
     ended: str
     cursor: Cursor
     iterations: int
@@ -92,27 +93,41 @@ class Search:
         return found
 
 
-def search_slice(config: Config, slice_: Slice, kernel: str = "") -> Found:
-    """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search."""
+def search_slice(config: Config, slice_: Slice, take: Callable[[Batch], object], kernel: str = "") -> Found:
+    """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search.
+
+    Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
+    """
     search = Search(config, slice_.job, kernel)
-    batch = batch_arrays(slice_.max_tours, config.board)
-    began = time.perf_counter()
-    search.resume(slice_.cursor, slice_.iterations_before)
+    room = batch_arrays(config.tours_in_batch, config.board)
     limit = slice_.iterations_before + slice_.max_iterations
-    # The kernel has no clock: to time the first tour, it is asked for one tour first.
-    count = search.fill(_head(batch, 1), 0, limit)
-    first_seconds = time.perf_counter() - began if count else None
-    count = search.fill(batch, count, limit)
+    tours, first_iteration, first_seconds = 0, None, None
+    seconds = -time.perf_counter()  # the clock stands while a batch is taken
+    search.resume(slice_.cursor, slice_.iterations_before)
+    while not search.exhausted and search.iterations < limit and tours < slice_.max_tours:
+        batch = _head(room, min(len(room.tours), slice_.max_tours - tours))
+        count = 0
+        if first_iteration is None:
+            # The kernel has no clock: to time the first tour, it is asked for one tour first.
+            count = search.fill(_head(batch, 1), 0, limit)
+            if count:
+                first_iteration, first_seconds = int(batch.iterations[0]), seconds + time.perf_counter()
+        count = search.fill(batch, count, limit)
+        seconds += time.perf_counter()
+        if count:
+            take(_head(batch, count))
+        seconds -= time.perf_counter()
+        tours += count
     spent = search.iterations - slice_.iterations_before
     return Found(
-        batch=_head(batch, count),
-        ended=_why_ended(search.exhausted, spent, count, slice_),
+        tours=tours,
+        ended=_why_ended(search.exhausted, spent, tours, slice_),
         cursor=search.cursor,
         iterations=spent,
         dead_ends=search.dead_ends,
-        first_iteration=int(batch.iterations[0]) if count else None,
+        first_iteration=first_iteration,
         first_seconds=first_seconds,
-        seconds=time.perf_counter() - began,
+        seconds=seconds + time.perf_counter(),
     )
 
 
@@ -128,7 +143,7 @@ def _head(batch: Batch, count: int) -> Batch:
 
 @lru_cache(maxsize=1)
 def batch_arrays(capacity: int, board: Board) -> Batch:
-    """Room for a slice's tours, kept for the next slice: fresh memory costs more than the search that fills it."""
+    """Room for a batch, kept for the next slice: fresh memory costs more than the search that fills it."""
     return Batch(
         np.empty((capacity, board.squares), dtype=square_dtype(board)),
         np.empty(capacity, dtype=np.int64),

@@ -19,7 +19,7 @@ from enumerate.search import Search, search_slice
 from enumerate.tour import are_closed, are_complete, are_legal
 
 from . import reference
-from .tools import PUBLISHED, config_for, per_square, search
+from .tools import PUBLISHED, config_for, copied, per_square, search
 
 VARIANTS = ("open", "closed", "both")
 KERNELS = ("bits", "array")
@@ -117,9 +117,10 @@ def test_any_slicing_finds_the_same_tours_at_the_same_iterations(
         slice_iterations=slice_iterations, slice_tours=slice_tours,
     )  # fmt: skip
     tours, iterations, dead_ends = [], [], 0
-    for part in slices(sliced, start):
-        tours += part.batch.tours.tolist()
-        iterations += part.batch.iterations.tolist()
+    for part, batches in slices(sliced, start):
+        for batch in batches:
+            tours += batch.tours.tolist()
+            iterations += batch.iterations.tolist()
         dead_ends += part.dead_ends
     assert tours == whole.tolist()
     assert iterations == whole_iterations.tolist()
@@ -130,11 +131,12 @@ def slices(config, start):
     """The slices of one job, one after the other, each from the cursor of the one before."""
     progress = JobProgress(Job(0, (start,)))
     while slice_ := progress.next_slice(config):
-        found = search_slice(config, slice_)
-        yield found
+        batches = []
+        found = search_slice(config, slice_, lambda batch, taken=batches: taken.append(copied(batch)))
+        yield found, batches
         progress.add(
             SliceResult(0, slice_.number, "a1", found.ended, found.cursor, slice_.iterations_before,
-                        slice_.tours_before, found.iterations, found.dead_ends, len(found.batch.tours), 0, None, None,
+                        slice_.tours_before, found.iterations, found.dead_ends, found.tours, 0, None, None,
                         0.0, 0.0, ())
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ import pytest
 from enumerate.catalog import Run
 from enumerate.errors import Damaged
 from enumerate.sealed import seal, unseal
-from enumerate.sink import encode
+from enumerate.sink import PartWriter
 from enumerate.verify import verify
 
 from .test_run import small
@@ -156,7 +156,9 @@ def rewrite(folder, change):
     tours = np.array([list(tour.as_py()) for tour in table["tour"]], dtype=np.uint8)
     iterations = table["iteration"].to_numpy().copy()
     tours, iterations = change(tours, iterations)
-    data = bytes(encode(Run(folder).board, tours, iterations))
+    writer = PartWriter(Run(folder).board)
+    writer.write(tours, iterations)
+    data = bytes(writer.close())
     path.write_bytes(data)
     entry.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
     record_path.write_bytes(seal(record))

@@ -15,6 +15,7 @@ from enumerate.config import Config
 from enumerate.jobs import Job, Slice
 from enumerate.run import run
 from enumerate.search import search_slice
+from enumerate.tour import Batch
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path(__file__).with_name("published")
@@ -48,9 +49,19 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
     """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
-    found = search_slice(config, Slice(job, 0, job.prefix, 0, 0, limit, max_tours, limit, max_tours), kernel)
-    batch = found.batch
-    return batch.tours.copy(), batch.iterations.copy(), batch.closed.copy(), found
+    batches = []
+    slice_ = Slice(job, 0, job.prefix, 0, 0, limit, max_tours, limit, max_tours)
+    found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), kernel)
+    if not batches:
+        batches = [Batch(np.empty((0, config.board.squares), np.uint8), np.empty(0, np.int64), np.empty(0, np.bool_))]
+    columns = [
+        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("tours", "iterations", "closed")
+    ]
+    return *columns, found
+
+
+def copied(batch):
+    return Batch(batch.tours.copy(), batch.iterations.copy(), batch.closed.copy())
 
 
 def run_serially(config, **options):
