@@ -74,6 +74,7 @@ test)
     ;;
 bench)
     shift
+    [ -f "$root/benchmarks/${1:-speed}.py" ] || die "no such benchmark: ${1:-}; there is $(cd "$root/benchmarks" && ls ./*.py)"
     install requirements-test.lock
     exec "$venv/bin/python" "$root/benchmarks/${1:-speed}.py" "${@:2}"
     ;;

@@ -81,7 +81,7 @@ class Request:
     output: str | None = None
     "Folder of the run. [default: output/ and a name that follows from the search]"
     workers: Whole = None
-    "Worker processes. [default: one for each core]"
+    "Worker processes; 0 means one for each core. [default: 0]"
     executor: str | None = None
     "processes, or serial: everything in this process, for debugging. [default: processes]"
     slice_iterations: Whole = None
@@ -239,6 +239,7 @@ def show(
         Path(svg).write_text(picture, encoding="utf-8")
     except OSError as error:
         raise BadRequest(f"cannot write the picture: {svg!r} ({error.strerror})") from None
+    tell(f"wrote {svg}")
     return DONE
 
 
@@ -303,7 +304,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {error}")
         return BadRequest.exit_code
     except KeyboardInterrupt:
-        say("stopped at once: what a run has finished is kept, and the same command continues it")
+        say("stopped at once: nothing finished is lost; a run is continued by the same command")
         return INTERRUPTED
 
 

@@ -527,4 +527,4 @@ def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=10)
     assert process.returncode == 130, err
-    assert "the same command continues it" in err
+    assert "a run is continued by the same command" in err

@@ -107,7 +107,9 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.folder
     if not report.worked:
-        lines.append("already complete: nothing was left to do; a larger --max or --tours continues this run")
+        lines.append(
+            "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
+        )
     lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
     lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
     return lines
