@@ -20,11 +20,11 @@ from .board import Board
 from .config import Config
 from .errors import BadRequest, Damaged
 from .jobs import Job, Part
-from .ledger import JobProgress, committed_jobs
+from .ledger import JobProgress, committed_jobs, records
 from .manifest import NAME, Manifest, read_manifest
 from .plan import make_plan
 from .schema import part_schema
-from .storage import Storage
+from .storage import open_storage
 from .summary import summary_table
 from .tour import Tours, square_dtype
 
@@ -32,13 +32,16 @@ BATCH_TOURS = 65_536
 
 
 class Run:
-    """A run in its folder, finished or not. Only what its records name is part of it."""
+    """A run in its folder or object store, finished or not. Only what its records name is part of it."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.storage = Storage(self.path)
-        if not self.storage.exists(NAME):
-            raise BadRequest(f"not the folder of a run, it has no {NAME}: {str(path)!r}")
+    def __init__(self, place: str | Path) -> None:
+        self.storage = open_storage(str(place))
+        try:
+            known = self.storage.exists(NAME)
+        except OSError as error:
+            raise BadRequest(f"cannot be read: {self.storage.place!r} ({error.strerror or error})") from None
+        if not known:
+            raise BadRequest(f"not the folder of a run, it has no {NAME}: {self.storage.place!r}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -46,7 +49,7 @@ class Run:
 
     @cached_property
     def config(self) -> Config:
-        return self.manifest.config(self.path)
+        return self.manifest.config(self.storage.place)
 
     @property
     def board(self) -> Board:
@@ -59,26 +62,27 @@ class Run:
     @cached_property
     def progress(self) -> list[JobProgress]:
         """The jobs of the run and the records that each has, as they are now."""
-        return committed_jobs(self.plan, self.storage)
+        return committed_jobs(self.storage, self.plan)
 
     @property
     def is_complete(self) -> bool:
         """Whether every start square is exhausted or at the end of its budget."""
         return all(job.next_slice(self.config) is None for job in self.progress)
 
-    def parts(self, start: str | None = None, variant: str | None = None) -> list[Part]:
+    def parts(self, start: str | None = None, variant: str | None = None) -> Iterator[Part]:
         """The parts of the run, or of one start square or variant, in the order their tours were found."""
         if start is not None:
             start = self.board.name(self.board.square(start))
         if variant not in (None, "open", "closed"):
             raise BadRequest(f"variant is open or closed: {variant!r}")
-        return [
+        return (
             part
             for job in self.progress
-            for result in job.results
+            if start in (None, self.board.name(job.job.start))
+            for result in records(self.storage, job)
             for part in result.parts
-            if start in (None, result.start) and variant in (None, part.variant)
-        ]
+            if variant in (None, part.variant)
+        )
 
     def tours(
         self, start: str | None = None, variant: str | None = None, batch_tours: int = BATCH_TOURS
@@ -107,16 +111,14 @@ class Run:
     def read_part(self, part: Part, batch_tours: int = BATCH_TOURS) -> Iterator[tuple[Tours, np.ndarray]]:
         """The tours of one part and their iterations, batch by batch, with page checksums verified."""
         try:
-            with (
-                open(self.storage.path(part.name), "rb") as stream,  # pyarrow knows no paths that are not UTF-8
-                pq.ParquetFile(stream, page_checksum_verification=True) as file,
-            ):
+            data = pa.BufferReader(self.storage.read(part.name))  # a part is never larger than a slice
+            with pq.ParquetFile(data, page_checksum_verification=True) as file:
                 if not file.schema_arrow.equals(part_schema(self.board), check_metadata=True):
                     raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
                 for batch in file.iter_batches(batch_tours):
                     yield _squares(batch.column("tour"), self.board), batch.column("iteration").to_numpy()
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise Damaged(f"damaged, cannot be read: {self.storage.path(part.name)} ({error})") from None
+            raise Damaged(f"damaged, cannot be read: {self.storage.where(part.name)} ({error})") from None
 
     def summary(self) -> pa.Table:
         """One row for each start square, from the records as they are now."""

@@ -134,7 +134,7 @@ def run_command(
 def closing_words(report: Report, stop: StopSignals) -> int:
     """Say what is left to do, if anything, and return the exit code."""
     if report.interrupted:
-        say(f"stopped ({stop.name}): everything finished is kept in {str(report.config.folder)!r}")
+        say(f"stopped ({stop.name}): everything finished is kept in {report.config.place!r}")
         say("run the same command again to continue")
         return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
     for event in report.set_aside:
@@ -161,7 +161,7 @@ def plan(*, request: Request | None = None) -> int:
     tell(f"\n{searched} jobs, {' or '.join(limits)} each")
     kernel = {"bits": "bitboard kernel", "array": "array kernel"}[config.kernel]
     tell(f"search   {config.variant} tours on {config.board}, {kernel}")
-    tell(f"output   {config.folder}")
+    tell(f"output   {config.place}")
     return DONE
 
 

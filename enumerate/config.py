@@ -8,7 +8,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 from .board import Board, parse_size
 from .errors import BadRequest
@@ -16,6 +15,7 @@ from .tour import square_dtype
 
 VARIANTS = ("open", "closed", "both")
 EXECUTORS = ("processes", "serial")
+OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
 LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
 STANDARD = Board(8, 8)
@@ -26,7 +26,7 @@ MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 SEARCH_VERSION = 1
 
 
@@ -46,7 +46,8 @@ class Config:
     tours: int = 0
     output: str = ""
     executor: str = "processes"
-    workers: int = 0  # 0: all cores
+    address: str = ""  # of a Ray cluster; empty: this machine without Ray
+    workers: int = 0  # 0: all cores, or all slots of the cluster
 
     def __post_init__(self) -> None:
         squares = "".join(self.start.lower().split()).split(",")
@@ -54,6 +55,8 @@ class Config:
         object.__setattr__(self, "h_prob", self.h_prob + 0.0)  # no -0.0: it would have a name of its own
         if "\0" in self.output:
             raise BadRequest(f"output is a path, and no path has a zero byte: {self.output!r}")
+        if "://" in self.output:
+            _refuse_strange_url(self.output)
         if self.variant not in VARIANTS:
             raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
         if self.executor not in EXECUTORS:
@@ -103,10 +106,10 @@ class Config:
         }
 
     @property
-    def folder(self) -> Path:
+    def place(self) -> str:
         """Where the run lives. Without `output` the name follows from the search, so that a larger --max meets it."""
         if self.output:
-            return Path(self.output)
+            return self.output
         words = [self.variant, str(self.board)]
         if self.start != "all":
             words.append(_file_name(self.start))
@@ -116,7 +119,7 @@ class Config:
             words.append(f"h{self.h_prob!r}".removesuffix(".0"))
         if self.seed:
             words.append(f"seed{self.seed}")
-        return Path("output") / "-".join(words)
+        return os.path.join("output", "-".join(words))
 
     @classmethod
     def from_values(cls, values: Mapping[str, object]) -> Config:
@@ -129,6 +132,21 @@ class Config:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
             checked[known[key]] = _convert(key, value)
         return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+
+
+def _refuse_strange_url(place: str) -> None:
+    """An address that cannot be one, before anything is tried. Credentials in it are not repeated in the error."""
+    scheme, _, rest = place.partition("://")
+    if scheme not in OBJECT_STORES:
+        raise BadRequest(
+            f"output is a folder, or an address that begins with {', '.join(OBJECT_STORES)}://: {scheme + '://'!r}"
+        )
+    if "@" in rest or "?" in rest:
+        raise BadRequest(f"output is {scheme}://bucket/run and nothing more: credentials belong into the environment")
+    if not rest.split("/")[0]:
+        raise BadRequest(f"output names no bucket: {place!r}")
+    if any(part in ("", ".", "..") for part in rest.rstrip("/").split("/")):
+        raise BadRequest(f"output is {scheme}://bucket/run, with plain names between the slashes: {place!r}")
 
 
 def usable_cores() -> int:
@@ -158,7 +176,7 @@ def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
 def _convert(key: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
     field_type = {"size": Board, "prune": bool, "h-prob": float, "variant": str, "start": str, "output": str,
-                  "executor": str}.get(key, int)  # fmt: skip
+                  "executor": str, "address": str}.get(key, int)  # fmt: skip
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
         return parse_size(value if isinstance(value, str) else shown(value))
     if field_type is float and isinstance(value, int) and not isinstance(value, bool):

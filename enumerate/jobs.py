@@ -32,22 +32,6 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Slice:
-    """What a worker is asked to do: `cursor` on, for so many iterations and tours at the most."""
-
-    job: Job
-    number: int
-    cursor: Cursor
-    iterations_before: int
-    tours_before: int
-    max_iterations: int
-    max_tours: int
-    full_iterations: int  # what the slice could have if the budget did not end in it
-    full_tours: int
-    replaces: bool = False  # the slice was committed under a smaller budget and is done again
-
-
-@dataclass(frozen=True)
 class Part:
     """One Parquet file as it was published."""
 
@@ -59,16 +43,39 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Totals:
+    """Sums over the slices of a job, from its first one on."""
+
+    iterations: int = 0
+    dead_ends: int = 0
+    tours_open: int = 0
+    tours_closed: int = 0
+    first_iteration: int | None = None
+    first_seconds: float | None = None
+    search_seconds: float = 0.0
+    write_seconds: float = 0.0
+    parts: int = 0
+    bytes: int = 0
+
+    @property
+    def tours(self) -> int:
+        return self.tours_open + self.tours_closed
+
+
+@dataclass(frozen=True)
 class SliceResult:
-    """What a slice found, where its tours are, and where the next slice begins: the content of a commit record."""
+    """What a slice found, where its tours are, and where the next slice begins: the content of a commit record.
+
+    It carries the sums of the slices before it, so that the last record of a job tells all about it.
+    """
 
     job: int
     slice: int
     start: str
     ended: str
+    before: Totals
+    began: Cursor
     cursor: Cursor
-    iterations_before: int
-    tours_before: int
     iterations: int
     dead_ends: int
     tours_open: int
@@ -82,3 +89,42 @@ class SliceResult:
     @property
     def tours(self) -> int:
         return self.tours_open + self.tours_closed
+
+    @property
+    def cut(self) -> int | None:
+        """After how many iterations the budget cut the slice short; None for a whole one."""
+        return self.iterations if self.ended == BUDGET else None
+
+    @property
+    def total(self) -> Totals:
+        """The sums up to the end of this slice."""
+        before, first_iteration, first_seconds = self.before, self.before.first_iteration, self.before.first_seconds
+        if first_iteration is None and self.first_seconds is not None:
+            first_iteration, first_seconds = self.first_iteration, before.search_seconds + self.first_seconds
+        return Totals(
+            iterations=before.iterations + self.iterations,
+            dead_ends=before.dead_ends + self.dead_ends,
+            tours_open=before.tours_open + self.tours_open,
+            tours_closed=before.tours_closed + self.tours_closed,
+            first_iteration=first_iteration,
+            first_seconds=first_seconds,
+            search_seconds=before.search_seconds + self.search_seconds,
+            write_seconds=before.write_seconds + self.write_seconds,
+            parts=before.parts + len(self.parts),
+            bytes=before.bytes + sum(part.bytes for part in self.parts),
+        )
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What a worker is asked to do: `cursor` on, for so many iterations and tours at the most."""
+
+    job: Job
+    number: int
+    cursor: Cursor
+    before: Totals
+    max_iterations: int
+    max_tours: int
+    full_iterations: int  # what the slice could have if the budget did not end in it
+    full_tours: int
+    supersedes: SliceResult | None = None  # the same slice, cut short by a smaller budget

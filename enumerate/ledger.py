@@ -1,49 +1,56 @@
 """What is finished: one sealed record for each slice, and from them what each job does next.
 
 The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
-never changed - with one exception. When the budget of a job ends in the middle of a slice, the slice is committed
-short, and a larger budget does it again so that parts do not depend on the budgets of the past. The longer slice then
-takes the place of the short one: its parts and record are staged first, the record last, and then published. If that
-is interrupted, the staged record says how to finish.
+never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that
+says where it was cut; a larger budget does it again as a whole, so that parts do not depend on the budgets of the past,
+and its record supersedes the short one. So whoever writes late, for whatever budget, can neither change nor repeat
+what is there.
+
+Each record carries the sums of those before it: the last one of each job tells how the run stands.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .config import Config
 from .errors import Damaged
-from .jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult
+from .jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult, Totals
 from .sealed import seal, unseal
-from .storage import STAGING, Storage, next_name
+from .storage import Storage
 
 COMMITS = "_run/commits"
-
-
-def record_name(job: int, slice_: int) -> str:
-    return f"{COMMITS}/{job:06d}-{slice_:04d}.json"
+_RECORD = re.compile(rf"{COMMITS}/(\d{{6,}})-(\d{{4,}})(?:-to-(\d+))?\.json")
+_READERS = 32
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Records.
 
 
-def commit(storage: Storage, result: SliceResult, replaces: bool) -> SliceResult:
-    """Record a slice whose parts are published (or staged, if it replaces a shorter one); returns what is on record."""
-    name = record_name(result.job, result.slice)
-    data = seal(asdict(result))
-    if replaces:
-        storage.replace(next_name(name), data)
-        _publish_staged(storage, result)
-    elif not storage.create(name, data):
-        before = read_record(storage, name)
-        if before.parts != result.parts or before.cursor != result.cursor:
-            raise Damaged(f"a slice was committed twice with different tours: {name}")
-        return before  # of a worker that was killed right after it
-    return result
+def record_name(job: int, slice_: int, cut: int | None = None) -> str:
+    short = "" if cut is None else f"-to-{cut}"
+    return f"{COMMITS}/{job:06d}-{slice_:04d}{short}.json"
+
+
+def name_of(result: SliceResult) -> str:
+    return record_name(result.job, result.slice, result.cut)
+
+
+def commit(storage: Storage, result: SliceResult) -> SliceResult:
+    """Record a slice whose parts are published; returns what is on record."""
+    name = name_of(result)
+    if storage.create(name, seal(asdict(result))):
+        return result
+    before = read_record(storage, name)
+    if before.parts != result.parts or before.cursor != result.cursor:
+        raise Damaged(f"a slice was committed twice with different tours: {name}")
+    return before  # of a worker that was lost right after it
 
 
 def read_record(storage: Storage, name: str) -> SliceResult:
@@ -53,18 +60,21 @@ def read_record(storage: Storage, name: str) -> SliceResult:
         result = _result(document)
     except (TypeError, KeyError):
         raise Damaged(f"damaged, not a commit record of this version: {name}") from None
-    if name not in (record_name(result.job, result.slice), next_name(record_name(result.job, result.slice))):
+    if name != name_of(result):
         raise Damaged(f"damaged, a record under the name of another: {name}")
     return result
 
 
-def read_records(storage: Storage) -> Iterator[SliceResult | Damaged]:
-    """All records in order; what is not one comes as the error that says so."""
-    for name in storage.names(COMMITS):
-        try:
-            yield read_record(storage, name)
-        except Damaged as error:
-            yield error
+def _result(document: Mapping[str, Any]) -> SliceResult:
+    return SliceResult(
+        **{
+            **document,
+            "before": Totals(**document["before"]),
+            "began": tuple(document["began"]),
+            "cursor": tuple(document["cursor"]),
+            "parts": tuple(Part(**part) for part in document["parts"]),
+        }
+    )
 
 
 def check_part(storage: Storage, part: Part) -> None:
@@ -78,96 +88,70 @@ def check_part(storage: Storage, part: Part) -> None:
         raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
 
 
-def recover(storage: Storage) -> None:
-    """Finish what a killed run had staged, and clear the rest of the staging folder."""
-    for name in storage.names(STAGING):
-        if name.endswith(".json.next"):
-            _publish_staged(storage, read_record(storage, name))
-    for name in storage.names(STAGING):
-        storage.remove(name)
-
-
-def _publish_staged(storage: Storage, result: SliceResult) -> None:
-    """Put a staged slice into the place of the shorter one. Staged files are complete, and the record is the last."""
-    for part in result.parts:
-        if storage.exists(next_name(part.name)):
-            storage.publish(next_name(part.name), part.name)
-    name = record_name(result.job, result.slice)
-    storage.publish(next_name(name), name)
-
-
-def _result(document: Mapping[str, Any]) -> SliceResult:
-    parts = tuple(Part(**part) for part in document["parts"])
-    return SliceResult(**{**document, "cursor": tuple(document["cursor"]), "parts": parts})
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # What a job does next.
 
 
 @dataclass
 class JobProgress:
-    """The records of one job, one after the other, and what it does next."""
+    """Where one job stands: its last record says it all."""
 
     job: Job
-    results: list[SliceResult] = field(default_factory=list)  # by slice number
-    iterations: int = 0  # of the full slices; a slice cut short by the budget does not count, it is done again
-    tours: int = 0
+    last: SliceResult | None = None
 
-    def add(self, result: SliceResult) -> None:
-        """The next slice, or the last one again, done under a larger budget."""
-        if self._cut_short and result.slice == len(self.results) - 1:
-            self.results.pop()
-        self._check(result)
-        self.results.append(result)
-        if result.ended == FULL:
-            self.iterations += result.iterations
-            self.tours += result.tours
-
-    def next_slice(self, config: Config) -> Slice | None:
-        """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
-        short = self.results[-1] if self._cut_short else None
-        iterations = self.iterations + (short.iterations if short else 0)
-        tours = self.tours + (short.tours if short else 0)
-        spent = (config.max and iterations >= config.max) or (config.tours and tours >= config.tours)
-        if self.exhausted or spent:
-            return None
-        number = len(self.results) - (short is not None)
-        return Slice(
-            job=self.job,
-            number=number,
-            cursor=self.results[number - 1].cursor if number else self.job.prefix,
-            iterations_before=self.iterations,
-            tours_before=self.tours,
-            max_iterations=_smaller(config.slice_iterations, config.max, self.iterations),
-            max_tours=_smaller(config.tours_in_slice, config.tours, self.tours),
-            full_iterations=config.slice_iterations,
-            full_tours=config.tours_in_slice,
-            replaces=short is not None,
-        )
+    @property
+    def total(self) -> Totals:
+        return self.last.total if self.last else Totals()
 
     @property
     def exhausted(self) -> bool:
         """Whether nothing is left to find, whatever the budget."""
-        return self.job.hopeless is not None or self._ended == EXHAUSTED
+        return self.job.hopeless is not None or (self.last is not None and self.last.ended == EXHAUSTED)
 
     @property
-    def _cut_short(self) -> bool:
-        return self._ended == BUDGET
+    def slices(self) -> int:
+        return self.last.slice + 1 if self.last else 0
 
-    @property
-    def _ended(self) -> str | None:
-        return self.results[-1].ended if self.results else None
-
-    def _check(self, result: SliceResult) -> None:
-        """A record continues the one before it, or it is damage."""
-        number = len(self.results)
+    def add(self, result: SliceResult) -> None:
+        """The next slice, or the last one again, done under a larger budget; anything else is damage."""
+        number, cursor, before = self._next()
         if result.slice != number:
-            missing = record_name(self.job.number, number)
-            raise Damaged(f"missing, though a later slice of its job has a record: {missing}")
-        before = (self.iterations, self.tours)
-        if self._ended not in (None, FULL) or (result.iterations_before, result.tours_before) != before:
-            raise Damaged(f"damaged, does not continue the slice before it: {record_name(result.job, result.slice)}")
+            raise Damaged(f"missing, though a later slice of its job has a record: {record_name(result.job, number)}")
+        goes_on = self.last is None or self.last.ended in (FULL, BUDGET)
+        if not goes_on or (result.began, result.before) != (cursor, before):
+            raise Damaged(f"damaged, does not continue the slice before it: {name_of(result)}")
+        self.last = result
+
+    def next_slice(self, config: Config) -> Slice | None:
+        """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
+        spent = self.total
+        at_end = (config.max and spent.iterations >= config.max) or (config.tours and spent.tours >= config.tours)
+        if self.exhausted or at_end:
+            return None
+        number, cursor, before = self._next()
+        return Slice(
+            job=self.job,
+            number=number,
+            cursor=cursor,
+            before=before,
+            max_iterations=_smaller(config.slice_iterations, config.max, before.iterations),
+            max_tours=_smaller(config.tours_in_slice, config.tours, before.tours),
+            full_iterations=config.slice_iterations,
+            full_tours=config.tours_in_slice,
+            supersedes=self.last if self._is_short else None,
+        )
+
+    @property
+    def _is_short(self) -> bool:
+        return self.last is not None and self.last.ended == BUDGET
+
+    def _next(self) -> tuple[int, tuple[int, ...], Totals]:
+        """Number, cursor and sums before the slice that follows."""
+        if self.last is None:
+            return 0, self.job.prefix, Totals()
+        if self._is_short:
+            return self.last.slice, self.last.began, self.last.before
+        return self.last.slice + 1, self.last.cursor, self.last.total
 
 
 def _smaller(slice_limit: int, budget: int, spent: int) -> int:
@@ -175,21 +159,86 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
     return min(slice_limit, budget - spent) if budget else slice_limit
 
 
-def committed_jobs(plan: Iterable[Job], storage: Storage) -> list[JobProgress]:
-    """Where each job of the plan stands by the records; the first damage is raised."""
-    results = []
-    for result in read_records(storage):
-        if isinstance(result, Damaged):
-            raise result
-        results.append(result)
-    return progress_of(plan, results)
+# ---------------------------------------------------------------------------------------------------------------------
+# All records of a run, without reading them all.
 
 
-def progress_of(plan: Iterable[Job], results: Iterable[SliceResult]) -> list[JobProgress]:
-    """Where each job of the plan stands."""
-    by_job = {job.number: JobProgress(job) for job in plan}
-    for result in sorted(results, key=lambda result: (result.job, result.slice)):
-        if result.job not in by_job:
-            raise Damaged(f"not a job of this run: {record_name(result.job, result.slice)}")
-        by_job[result.job].add(result)
-    return list(by_job.values())
+@dataclass
+class Shelf:
+    """The records of one job, by their names: so many whole slices, and short ones."""
+
+    whole: int = 0
+    last_whole: int = -1
+    short: list[tuple[int, int]] = field(default_factory=list)  # slice, cut
+
+    def last(self) -> tuple[int, int | None] | None:
+        """Slice and cut of the record that counts most."""
+        beyond = [(slice_, cut) for slice_, cut in self.short if slice_ > self.last_whole]
+        if beyond:
+            return max(beyond)
+        return (self.last_whole, None) if self.whole else None
+
+    def superseded(self) -> list[tuple[int, int]]:
+        last = self.last()
+        return [short for short in self.short if short != last]
+
+
+def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
+    """The records of each job of the plan, from a listing. A file that is not a record, or a gap, is damage."""
+    found = {job.number: Shelf() for job in plan}
+    for name, _ in storage.entries(COMMITS):
+        job, slice_, cut = _parse(name)
+        if job not in found:
+            raise Damaged(f"not a job of this run: {name}")
+        shelf = found[job]
+        if cut is None:
+            shelf.whole, shelf.last_whole = shelf.whole + 1, max(shelf.last_whole, slice_)
+        else:
+            shelf.short.append((slice_, cut))
+    for job, shelf in found.items():
+        _refuse_gap(storage, job, shelf)
+    return found
+
+
+def _parse(name: str) -> tuple[int, int, int | None]:
+    match = _RECORD.fullmatch(name)
+    if match:
+        job, slice_, cut = int(match[1]), int(match[2]), int(match[3]) if match[3] else None
+        if name == record_name(job, slice_, cut):
+            return job, slice_, cut
+    raise Damaged(f"damaged, not a commit record: {name}")
+
+
+def _refuse_gap(storage: Storage, job: int, shelf: Shelf) -> None:
+    last = shelf.last()
+    needed = last[0] + (last[1] is None) if last else 0  # whole slices up to the last record
+    if shelf.whole < needed:
+        missing = next(n for n in range(needed) if not storage.exists(record_name(job, n)))
+        raise Damaged(f"missing, though a later slice of its job has a record: {record_name(job, missing)}")
+
+
+def progress_of(storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf]) -> list[JobProgress]:
+    """Where each job stands: its last record is read, the others only counted."""
+
+    def read(job: Job) -> JobProgress:
+        last = found[job.number].last()
+        return JobProgress(job, read_record(storage, record_name(job.number, *last)) if last else None)
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(read, plan))
+
+
+def committed_jobs(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
+    """Where each job of the plan stands by the records."""
+    return progress_of(storage, plan, shelves(storage, plan))
+
+
+def records(storage: Storage, progress: JobProgress) -> Iterator[SliceResult]:
+    """All records of a job, in order, each checked to continue the one before it."""
+    job, last = JobProgress(progress.job), progress.last
+    for number in range(progress.slices):
+        is_last = last is not None and number == last.slice
+        name = record_name(progress.job.number, number, last.cut if last is not None and is_last else None)
+        result = read_record(storage, name)
+        job.add(result)
+        yield result

@@ -6,16 +6,16 @@ import importlib.metadata
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from . import __version__
 from .config import Config
-from .errors import BadRequest, Damaged
+from .errors import BadRequest, Damaged, Stopped
 from .sealed import seal, unseal
 from .storage import Storage
 
 NAME = "_run/run.json"
 DISTRIBUTION = "knights-tour-enumerator"
+CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
 _VERSION_KEYS = ("format", "search")
 
 
@@ -28,36 +28,36 @@ class Manifest:
     tours: int
     created: str
     versions: dict[str, str]
+    shift: str  # whose workers may write now; empty after a coordinator has ended in order
 
-    def config(self, folder: Path) -> Config:
+    def config(self, place: str) -> Config:
         """The config of the last call that had work to do."""
         values = {key: value for key, value in self.identity.items() if key not in _VERSION_KEYS}
-        return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": str(folder)})
+        return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
 
     def refuse_other(self, config: Config) -> None:
         """A run is continued only by a config of the same identity."""
         other = config.identity
         if any(self.identity.get(key) != other[key] for key in _VERSION_KEYS):
             raise BadRequest(
-                f"the run in {str(config.folder)!r} was made by another version of this program,"
+                f"the run in {config.place!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
             )
         keys = [key for key in other if self.identity.get(key) != other[key]]
         if keys:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
-            raise BadRequest(
-                f"another run is in {str(config.folder)!r}: {differing}; choose another --output, or --fresh"
-            )
+            raise BadRequest(f"another run is in {config.place!r}: {differing}; choose another --output, or --fresh")
 
 
-def write_manifest(storage: Storage, config: Config, before: Manifest | None) -> None:
-    """Make run.json, create-only, or put a new budget and the versions at work into the one that was there before."""
+def write_manifest(storage: Storage, config: Config, before: Manifest | None, shift: str = "") -> None:
+    """Make run.json, create-only, or put a new budget, shift and the versions at work into the one that was there."""
     data = seal(
         {
             "identity": config.identity,
             "budget": {"max": config.max, "tours": config.tours},
             "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": _versions(),
+            "shift": shift,
         }
     )
     if before:
@@ -67,14 +67,29 @@ def write_manifest(storage: Storage, config: Config, before: Manifest | None) ->
 
 
 def read_manifest(storage: Storage) -> Manifest:
-    document = unseal(storage.read(NAME), str(storage.path(NAME)))
+    document = unseal(storage.read(NAME), storage.where(NAME))
     try:
         budget = document["budget"]
         return Manifest(
-            document["identity"], budget["max"], budget["tours"], document["created"], document["versions"]
-        )  # fmt: skip
+            identity=document["identity"],
+            max=budget["max"],
+            tours=budget["tours"],
+            created=document["created"],
+            versions=document["versions"],
+            shift=document.get("shift", ""),  # runs of earlier versions can be read to be refused
+        )
     except (KeyError, TypeError):
-        raise Damaged(f"damaged, not a run.json of this version: {storage.path(NAME)}") from None
+        raise Damaged(f"damaged, not a run.json of this version: {storage.where(NAME)}") from None
+
+
+def refuse_other_shift(storage: Storage, shift: str) -> None:
+    """A worker that lost touch with its coordinator must not write into what another one has gone on with."""
+    try:
+        now = read_manifest(storage).shift
+    except Damaged as error:
+        raise Stopped(f"this run was taken away: {error}") from None
+    if now != shift:
+        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.place!r}")
 
 
 def _versions() -> dict[str, str]:

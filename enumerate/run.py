@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,17 +15,17 @@ import pyarrow as pa
 
 from .config import LARGEST, Config, usable_cores
 from .errors import BadRequest, EnumerateError
-from .executors.events import Event, Executor, Finished, SetAside
+from .executors.events import Event, Executor, Finished, SetAside, Work
 from .executors.processes import processes
 from .executors.serial import Serial
-from .folder import committed, opened, remove_unrecorded
 from .jobs import Job, Slice
 from .ledger import JobProgress
-from .manifest import Manifest, write_manifest
+from .manifest import CONCLUDING, Manifest, write_manifest
+from .opening import SIZES, SUMS, Opened, opened, tidied
 from .plan import make_plan
-from .storage import Storage
+from .storage import is_url
 from .summary import is_current, remove_summary, summary_table, write_summary
-from .work import run_slice, stopped_by_disk
+from .work import run_slice, stopped_by_storage
 
 
 class Observer(Protocol):
@@ -55,44 +56,58 @@ class Report:
 
 
 def run(
-    config: Config, observer: Observer, stopping: Callable[[], bool] = lambda: False, fresh: bool = False
+    config: Config,
+    observer: Observer,
+    stopping: Callable[[], bool] = lambda: False,
+    fresh: bool = False,
+    check: str = "",
 ) -> Report:
     """Run a config, or continue the run in its folder."""
     plan = make_plan(config)
-    with opened(config, plan, fresh, observer.notice) as (storage, manifest, progress), stopped_by_disk(config):
-        _refuse_smaller_budget(config, manifest, progress)
-        queue = deque(slice_ for job in progress if (slice_ := job.next_slice(config)))
-        report = Report(config, summary_table(config, progress), worked=bool(queue))
-        if not queue and is_current(storage, report.summary):
+    check = check or (SIZES if is_url(config.place) else SUMS)
+    with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config):
+        _refuse_smaller_budget(config, run_.manifest, run_.progress)
+        queue = deque(slice_ for job in run_.progress if (slice_ := job.next_slice(config)))
+        report = Report(config, summary_table(config, run_.progress), worked=bool(queue))
+        if not queue and not run_.manifest.shift and is_current(run_.storage, report.summary):
             return report
-        write_manifest(storage, config if queue else manifest.config(config.folder), manifest)
-        remove_summary(storage)
+        if not queue:  # only the summary is to be mended: what was asked for before still holds
+            config = run_.manifest.config(config.place)
+        shift = uuid.uuid4().hex
+        write_manifest(run_.storage, config, run_.manifest, shift)
+        remove_summary(run_.storage)
         try:
             if queue:
-                _work_off(report, progress, queue, observer, stopping)
+                _work_off(report, run_, partial(run_slice, config, shift), queue, observer, stopping)
         except BaseException:
             with suppress(OSError, EnumerateError):  # the first error is the one to tell
-                _conclude(report, storage, plan)
+                _conclude(report, run_, config, plan)
             raise
-        _conclude(report, storage, plan)
+        _conclude(report, run_, config, plan)
     return report
 
 
-def _conclude(report: Report, storage: Storage, plan: Sequence[Job]) -> None:
-    """The summary, from the records: a worker that was ended may have committed what nobody heard of."""
-    progress = committed(storage, plan)
-    remove_unrecorded(storage, progress)
+def _conclude(report: Report, run_: Opened, config: Config, plan: Sequence[Job]) -> None:
+    """The summary, from the records: a worker that was ended may have committed what nobody heard of.
+
+    First the shift ends, so that a worker out of reach records nothing of what is tidied away.
+    """
+    run_.hold.check()
+    write_manifest(run_.storage, config, run_.manifest, CONCLUDING)
+    progress = tidied(run_.storage, plan)
     report.summary = summary_table(report.config, progress)
+    report.complete = all(job.next_slice(report.config) is None for job in progress)
     try:
-        write_summary(storage, report.summary)
+        write_summary(run_.storage, report.summary)
     except OSError:
-        remove_summary(storage)
+        remove_summary(run_.storage)
         raise
+    write_manifest(run_.storage, config, run_.manifest)
 
 
 def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[JobProgress]) -> None:
     """An unfinished run goes on at least as far as it was asked to: else some start squares would be ahead for ever."""
-    asked = manifest.config(config.folder)
+    asked = manifest.config(config.place)
     smaller = [
         f"--{name} {getattr(asked, name)}"
         for name in ("max", "tours")
@@ -103,27 +118,23 @@ def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[Jo
 
 
 def _work_off(
-    report: Report,
-    progress: list[JobProgress],
-    queue: deque[Slice],
-    observer: Observer,
-    stopping: Callable[[], bool],
+    report: Report, run_: Opened, work: Work, queue: deque[Slice], observer: Observer, stopping: Callable[[], bool]
 ) -> None:
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
-    by_job = {job.job.number: job for job in progress}
+    by_job = {job.job.number: job for job in run_.progress}
     executor = make_executor(config, len(queue))
-    events = executor.run(partial(run_slice, config), queue, stopping)
-    report.complete = False
-    observer.begin(config, progress, executor.slots)
+    events = executor.run(work, queue, stopping)
+    observer.begin(config, run_.progress, executor.slots)
     try:
         for event in events:
+            run_.hold.check()
             if isinstance(event, Finished):
                 job = by_job[event.result.job]
-                before = job.results[-1] if event.slice.replaces else None
-                report.tours += event.result.tours - (before.tours if before else 0)
-                report.iterations += event.result.iterations - (before.iterations if before else 0)
+                before = job.total
                 job.add(event.result)
+                report.tours += job.total.tours - before.tours
+                report.iterations += job.total.iterations - before.iterations
                 following = job.next_slice(config)
                 if following:
                     queue.append(following)
@@ -134,7 +145,7 @@ def _work_off(
         events.close()  # no worker is left after this
         observer.end()
         report.seconds = time.perf_counter() - began
-        report.complete = all(job.next_slice(config) is None for job in progress)
+        report.complete = all(job.next_slice(config) is None for job in run_.progress)
         report.interrupted = stopping() and not report.complete
 
 

@@ -100,10 +100,10 @@ def search_slice(config: Config, slice_: Slice, take: Callable[[Batch], object],
     """
     search = Search(config, slice_.job, kernel)
     room = batch_arrays(config.tours_in_batch, config.board)
-    limit = slice_.iterations_before + slice_.max_iterations
+    limit = slice_.before.iterations + slice_.max_iterations
     tours, first_iteration, first_seconds = 0, None, None
     seconds = -time.perf_counter()  # the clock stands while a batch is taken
-    search.resume(slice_.cursor, slice_.iterations_before)
+    search.resume(slice_.cursor, slice_.before.iterations)
     while not search.exhausted and search.iterations < limit and tours < slice_.max_tours:
         batch = _head(room, min(len(room.tours), slice_.max_tours - tours))
         count = 0
@@ -118,7 +118,7 @@ def search_slice(config: Config, slice_: Slice, take: Callable[[Batch], object],
             take(_head(batch, count))
         seconds -= time.perf_counter()
         tours += count
-    spent = search.iterations - slice_.iterations_before
+    spent = search.iterations - slice_.before.iterations
     return Found(
         tours=tours,
         ended=_why_ended(search.exhausted, spent, tours, slice_),

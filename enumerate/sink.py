@@ -7,21 +7,46 @@ second with the iteration column delta-packed and statistics kept for it alone.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .board import Board
+from .errors import Damaged
 from .jobs import Part, Slice
 from .schema import part_schema
-from .storage import Storage, next_name
+from .storage import Storage
 from .tour import Batch
 
 
-def part_name(variant: str, start: str, job: int, slice_: int) -> str:
-    return f"tours/variant={variant}/start={start}/part-{job:06d}-{slice_:04d}.parquet"
+def part_name(variant: str, start: str, job: int, slice_: int, cut: int | None) -> str:
+    """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
+    short = "" if cut is None else f"-to-{cut}"
+    return f"tours/variant={variant}/start={start}/part-{job:06d}-{slice_:04d}{short}.parquet"
+
+
+class PartName(NamedTuple):
+    variant: str
+    start: str
+    job: int
+    slice: int
+    cut: int | None
+
+
+_PART = re.compile(r"tours/variant=(\w+)/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?\.parquet")
+
+
+def parse_part_name(name: str) -> PartName | None:
+    """What a part's name says, or None if it is not the name of a part."""
+    match = _PART.fullmatch(name)
+    if not match:
+        return None
+    part = PartName(match[1], match[2], int(match[3]), int(match[4]), int(match[5]) if match[5] else None)
+    return part if part_name(*part) == name else None
 
 
 class Sink:
@@ -36,18 +61,16 @@ class Sink:
         for variant, tours, iterations in _by_variant(batch):
             self.writers.setdefault(variant, PartWriter(self.board)).write(tours, iterations)
 
-    def publish(self) -> tuple[Part, ...]:
-        return tuple(self._publish(variant, writer) for variant, writer in sorted(self.writers.items()))
+    def publish(self, cut: int | None) -> tuple[Part, ...]:
+        """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
+        return tuple(self._publish(variant, writer, cut) for variant, writer in sorted(self.writers.items()))
 
-    def _publish(self, variant: str, writer: PartWriter) -> Part:
-        """A part that replaces one of the same name is staged for the ledger to publish."""
+    def _publish(self, variant: str, writer: PartWriter, cut: int | None) -> Part:
         data = writer.close()
-        name = part_name(variant, self.board.name(self.slice.job.start), self.slice.job.number, self.slice.number)
-        if self.slice.replaces:
-            self.storage.replace(next_name(name), data)
-        elif not self.storage.create(name, data) and self.storage.read(name) != data:
-            # Left by a killed worker under another budget; no record speaks of it, so it is not part of the run.
-            self.storage.replace(name, data)
+        start = self.board.name(self.slice.job.start)
+        name = part_name(variant, start, self.slice.job.number, self.slice.number, cut)
+        if not self.storage.create(name, data) and self.storage.read(name) != data:
+            raise Damaged(f"a slice was written twice with different tours: {name}")
         return Part(variant, name, writer.tours, len(data), hashlib.sha256(data).hexdigest())
 
 

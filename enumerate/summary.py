@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -24,31 +25,15 @@ _SUMS = ("multiplicity", "tours_open", "tours_closed", "iterations", "dead_ends"
 
 def start_row(config: Config, progress: JobProgress) -> dict[str, Any]:
     """What is known of one start square."""
-    results = progress.results
     row, column = divmod(progress.job.start, config.board.cols)
-    first_iteration, first_seconds, seconds = None, None, 0.0
-    for result in results:
-        if first_iteration is None and result.first_iteration is not None and result.first_seconds is not None:
-            first_iteration, first_seconds = result.first_iteration, seconds + result.first_seconds
-        seconds += result.search_seconds
-    parts = [part for result in results for part in result.parts]
     return {
         "start": config.board.name(progress.job.start),
         "row": row,
         "column": column,
         "multiplicity": progress.job.multiplicity,
-        "tours_open": sum(result.tours_open for result in results),
-        "tours_closed": sum(result.tours_closed for result in results),
-        "iterations": sum(result.iterations for result in results),
-        "dead_ends": sum(result.dead_ends for result in results),
         "exhausted": progress.exhausted,
         "finished": progress.next_slice(config) is None,
-        "first_iteration": first_iteration,
-        "first_seconds": first_seconds,
-        "search_seconds": seconds,
-        "write_seconds": sum(result.write_seconds for result in results),
-        "parts": len(parts),
-        "bytes": sum(part.bytes for part in parts),
+        **asdict(progress.total),
     }
 
 
@@ -99,5 +84,4 @@ def is_current(storage: Storage, table: pa.Table) -> bool:
 
 def remove_summary(storage: Storage) -> None:
     """A summary stands only beside the records it was made from."""
-    for name in FILES:
-        storage.remove(name)
+    storage.remove(FILES)

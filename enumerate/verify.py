@@ -16,10 +16,20 @@ import pyarrow.parquet as pq
 from .catalog import Run
 from .config import usable_cores
 from .errors import Damaged
-from .jobs import Part, SliceResult
-from .ledger import COMMITS, JobProgress, check_part, progress_of, read_records, record_name
+from .jobs import Job, Part, SliceResult
+from .ledger import (
+    COMMITS,
+    JobProgress,
+    Shelf,
+    check_part,
+    name_of,
+    read_record,
+    record_name,
+    records,
+    shelves,
+)
 from .manifest import NAME
-from .sink import part_name
+from .sink import parse_part_name, part_name
 from .storage import LOCK, STAGING
 from .summary import FILES, PARQUET, summary_table
 from .tour import Tours, are_closed, are_complete, are_legal, hashes
@@ -36,89 +46,114 @@ class Verdict:
     complete: bool = True
     damage: list[str] = field(default_factory=list)
 
+    def add(self, other: Verdict) -> None:
+        self.records += other.records
+        self.parts += other.parts
+        self.tours += other.tours
+        self.bytes += other.bytes
+        self.damage += other.damage
+
 
 def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
     """Read everything of a run; `advance` is told the share that each step was of the whole."""
     verdict = Verdict()
     with run.storage.lock_for_reading():
         config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense
-        results = _sound_records(run, verdict)
-        parts = [part for result in results for part in result.parts]
-        verdict.records, verdict.parts, verdict.bytes = len(results), len(parts), sum(part.bytes for part in parts)
         try:
-            progress = progress_of(run.plan, results)
+            found = shelves(run.storage, run.plan)
         except Damaged as error:
             verdict.damage.append(str(error))
             return verdict
-        if not verdict.damage:  # else parts of damaged records would be called foreign
-            _foreign_files(run, progress, verdict)
+        progress, known = [], set()
         with ThreadPoolExecutor(usable_cores()) as pool:
-            for found in pool.map(lambda job: _job(run, job), progress):
-                verdict.tours += found.tours
-                verdict.damage += found.damage
-                advance(1 / len(progress))
-        verdict.complete = all(job.next_slice(config) is None for job in progress)
+            for job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
+                verdict.add(job.verdict)
+                progress.append(job.progress)
+                known |= job.parts
+                advance(1 / len(run.plan))
+        verdict.complete = not run.manifest.shift and all(job.next_slice(config) is None for job in progress)
+        if not verdict.damage:  # else parts of damaged records would be called foreign
+            _foreign_files(run, found, progress, known, verdict)
         if not verdict.damage:
             _summary(run, progress, verdict)
     return verdict
 
 
-def _sound_records(run: Run, verdict: Verdict) -> list[SliceResult]:
-    sound = []
-    for result in read_records(run.storage):
-        if isinstance(result, Damaged):
-            verdict.damage.append(str(result))
-        else:
-            sound.append(result)
-    return sound
-
-
-def _foreign_files(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
+def _foreign_files(
+    run: Run, found: dict[int, Shelf], progress: list[JobProgress], parts: set[str], verdict: Verdict
+) -> None:
     known = {NAME, LOCK, *FILES}
-    for job in progress:
-        known.update(part.name for result in job.results for part in result.parts)
-        following = job.next_slice(run.config)
-        if following:  # what a killed worker published without a record; continuing the run clears it
-            start = run.board.name(job.job.start)
-            known.update(part_name(variant, start, job.job.number, following.number) for variant in ("open", "closed"))
-    own = (f"{COMMITS}/", f"{STAGING}/")  # read above / what a killed run may leave
-    verdict.damage += [
-        f"not a file of this run: {name}"
-        for name in run.storage.names(".")
-        if name not in known and not name.startswith(own)
-    ]
+    if verdict.complete:  # a run that was killed may have them; continuing it clears them
+        known |= {_superseded(verdict, job, short) for job, shelf in found.items() for short in shelf.superseded()}
+    unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
+    for name, _ in run.storage.entries("."):
+        if name in known or name in parts or name.startswith((f"{COMMITS}/", f"{STAGING}/")):
+            continue
+        part = parse_part_name(name)
+        following = unfinished.get(part.job) if part else None
+        if part and not verdict.complete and (part.cut is not None or (following and part.slice == following.number)):
+            continue  # what a lost worker published without a record
+        verdict.damage.append(f"not a file of this run: {name}")
 
 
-def _job(run: Run, job: JobProgress) -> Verdict:
-    """All parts of one start square, and that no tour is in them twice."""
-    found = Verdict()
-    seen: list[np.ndarray] = []
-    for result in job.results:
-        counts = {"open": result.tours_open, "closed": result.tours_closed}
-        for part in result.parts:
-            counts[part.variant] -= part.tours
-            try:
-                for tours in _sound_batches(run, job.job.start, result, part):
-                    seen.append(hashes(tours))
-                    found.tours += len(tours)
-            except Damaged as error:
-                found.damage.append(str(error))
-        if any(counts.values()):
-            name = record_name(result.job, result.slice)
-            found.damage.append(f"damaged, its counts are not those of its parts: {name}")
-    if not found.damage:
-        found.damage += _duplicates(run, job, seen)
+def _superseded(verdict: Verdict, job: int, short: tuple[int, int]) -> str:
+    name = record_name(job, *short)
+    verdict.damage.append(f"left behind by a late worker, the same command removes it: {name}")
+    return name
+
+
+@dataclass
+class JobFound:
+    """One job, read back."""
+
+    progress: JobProgress
+    verdict: Verdict = field(default_factory=Verdict)
+    parts: set[str] = field(default_factory=set)
+
+
+def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
+    """All records and parts of one job, and that no tour is in them twice."""
+    found, seen = JobFound(JobProgress(job)), list[np.ndarray]()
+    verdict = found.verdict
+    try:
+        last = shelf.last()
+        if last:
+            found.progress.last = read_record(run.storage, record_name(job.number, *last))
+        for result in records(run.storage, found.progress):
+            verdict.records += 1
+            _slice(run, job, result, found, seen)
+    except Damaged as error:
+        verdict.damage.append(str(error))
+    if not verdict.damage:
+        verdict.damage += _duplicates(run, found.progress, seen)
     return found
+
+
+def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[np.ndarray]) -> None:
+    counts = {"open": result.tours_open, "closed": result.tours_closed}
+    for part in result.parts:
+        counts[part.variant] -= part.tours
+        found.parts.add(part.name)
+        found.verdict.parts += 1
+        found.verdict.bytes += part.bytes
+        try:
+            for tours in _sound_batches(run, job.start, result, part):
+                seen.append(hashes(tours))
+                found.verdict.tours += len(tours)
+        except Damaged as error:
+            found.verdict.damage.append(str(error))
+    if any(counts.values()):
+        found.verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
 
 
 def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Tours]:
     """The tours of a part, each batch checked before it is handed on."""
     check_part(run.storage, part)
-    if part.name != part_name(part.variant, run.board.name(start), result.job, result.slice):
-        raise Damaged(f"damaged, not the name of a part of record {record_name(result.job, result.slice)}: {part.name}")
+    if part.name != part_name(part.variant, run.board.name(start), result.job, result.slice, result.cut):
+        raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
     if run.config.variant not in (part.variant, "both"):
         raise Damaged(f"damaged, {part.variant} tours in a run of {run.config.variant} ones: {part.name}")
-    count, last = 0, result.iterations_before
+    count, last = 0, result.before.iterations
     for tours, iterations in run.read_part(part):
         wrong = _why_wrong(run, start, part, tours)
         if not wrong and (iterations[0] <= last or (np.diff(iterations) <= 0).any()):
@@ -127,7 +162,7 @@ def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Ite
             raise Damaged(f"damaged, {wrong}: {part.name}")
         count, last = count + len(tours), int(iterations[-1])
         yield tours
-    if count != part.tours or last > result.iterations_before + result.iterations:
+    if count != part.tours or last > result.total.iterations:
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
@@ -152,7 +187,7 @@ def _duplicates(run: Run, job: JobProgress, seen: list[np.ndarray]) -> list[str]
         return []
     place_of: dict[bytes, str] = {}
     damage = []
-    for part in (part for result in job.results for part in result.parts):
+    for part in (part for result in records(run.storage, job) for part in result.parts):
         for tours, _ in run.read_part(part):
             for tour in tours[np.isin(hashes(tours), suspects)]:
                 if tour.tobytes() in place_of:

@@ -8,30 +8,32 @@ from contextlib import contextmanager
 
 from .config import Config
 from .errors import Stopped
-from .jobs import Slice, SliceResult
-from .ledger import commit
+from .jobs import BUDGET, Slice, SliceResult
+from .ledger import commit, name_of
+from .manifest import refuse_other_shift
 from .search import search_slice
 from .sink import Sink
-from .storage import Storage
+from .storage import open_storage
 
 
-def run_slice(config: Config, slice_: Slice) -> SliceResult:
+def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
-    with stopped_by_disk(config):
-        storage = Storage(config.folder)
+    with stopped_by_storage(config):
+        storage = open_storage(config.place)
         sink = Sink(storage, config.board, slice_)
         began = time.perf_counter()
         found = search_slice(config, slice_, sink.take)
-        parts = sink.publish()
+        refuse_other_shift(storage, shift)
+        parts = sink.publish(found.iterations if found.ended == BUDGET else None)
         counts = {part.variant: part.tours for part in parts}
         result = SliceResult(
             job=slice_.job.number,
             slice=slice_.number,
             start=config.board.name(slice_.job.start),
             ended=found.ended,
+            before=slice_.before,
+            began=slice_.cursor,
             cursor=found.cursor,
-            iterations_before=slice_.iterations_before,
-            tours_before=slice_.tours_before,
             iterations=found.iterations,
             dead_ends=found.dead_ends,
             tours_open=counts.get("open", 0),
@@ -42,17 +44,20 @@ def run_slice(config: Config, slice_: Slice) -> SliceResult:
             write_seconds=time.perf_counter() - began - found.seconds,
             parts=parts,
         )
-        return commit(storage, result, slice_.replaces)
+        refuse_other_shift(storage, shift)  # its coordinator may have cleared the parts away by now
+        recorded = commit(storage, result)
+        if slice_.supersedes:
+            storage.remove([*(part.name for part in slice_.supersedes.parts), name_of(slice_.supersedes)])
+        return recorded
 
 
 @contextmanager
-def stopped_by_disk(config: Config) -> Iterator[None]:
-    """A disk that is full or fails stops the run; what is finished stays."""
+def stopped_by_storage(config: Config) -> Iterator[None]:
+    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise Stopped(
-            f"cannot write to {str(config.folder)!r} ({reason});"
-            " everything finished is kept, and the same command continues"
+            f"cannot write to {config.place!r} ({reason}); everything finished is kept, and the same command continues"
         ) from None

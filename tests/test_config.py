@@ -234,18 +234,18 @@ def test_a_file_that_is_not_there_or_not_a_file_is_refused_with_its_name(tmp_pat
     ],
 )
 def test_the_folder_is_named_after_the_search(values, name):
-    assert Config.from_values(values).folder == Path("output") / name
+    assert Config.from_values(values).place == f"output/{name}"
 
 
 def test_output_is_the_folder_itself():
-    assert Config(output="here/there", variant="closed").folder == Path("here/there")
+    assert Config(output="here/there", variant="closed").place == "here/there"
 
 
 @pytest.mark.parametrize(("key", "value"), [("max", 1), ("tours", 5), ("workers", 3), ("executor", "serial")])
 def test_a_call_with_another_budget_or_other_workers_meets_the_same_run(key, value):
     config = Config.from_values({key: value})
     assert config != Config()
-    assert config.folder == Config().folder
+    assert config.place == Config().place
     assert config.identity == Config().identity
 
 
@@ -265,12 +265,12 @@ def test_a_call_with_another_budget_or_other_workers_meets_the_same_run(key, val
 def test_the_same_search_said_otherwise_has_the_same_identity_and_folder(key, one, other):
     one, other = Config.from_values({key: one}), Config.from_values({key: other})
     assert one.identity == other.identity
-    assert one.folder == other.folder
+    assert one.place == other.place
 
 
 def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
     names = [Board(8, 8).name(square) for square in range(64)]
-    folders = {Config(start=",".join(names[:count])).folder.name for count in range(1, 65)}
+    folders = {Config(start=",".join(names[:count])).place for count in range(1, 65)}
     assert len(folders) == 64
     assert max(map(len, folders)) <= 60
 

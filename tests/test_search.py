@@ -135,9 +135,8 @@ def slices(config, start):
         found = search_slice(config, slice_, lambda batch, taken=batches: taken.append(copied(batch)))
         yield found, batches
         progress.add(
-            SliceResult(0, slice_.number, "a1", found.ended, found.cursor, slice_.iterations_before,
-                        slice_.tours_before, found.iterations, found.dead_ends, found.tours, 0, None, None,
-                        0.0, 0.0, ())
+            SliceResult(0, slice_.number, "a1", found.ended, slice_.before, slice_.cursor, found.cursor,
+                        found.iterations, found.dead_ends, found.tours, 0, None, None, 0.0, 0.0, ())
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from enumerate.errors import Locked
-from enumerate.storage import STAGING, Storage, next_name
+from enumerate.storage import STAGING, Folder
 
 from .tools import ROOT
 
@@ -21,7 +21,7 @@ OLD, NEW = b"old" * 1000, b"new" * 1000
 MORTAL = """
 import os, signal, sys
 from pathlib import Path
-from enumerate.storage import Storage
+from enumerate.storage import Folder
 
 left = int(sys.argv[1])
 
@@ -37,17 +37,17 @@ def mortal(change):
 for name in ("mkdir", "fsync", "link", "replace", "unlink"):
     setattr(os, name, mortal(getattr(os, name)))
 
-getattr(Storage(Path(sys.argv[2])), sys.argv[3])(sys.argv[4], b"new" * 1000)
+getattr(Folder(Path(sys.argv[2])), sys.argv[3])(sys.argv[4], b"new" * 1000)
 """
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 from enumerate.errors import Locked
-from enumerate.storage import Storage
+from enumerate.storage import Folder
 
 try:
-    with Storage(Path(sys.argv[1])).lock():
+    with Folder(Path(sys.argv[1])).lock():
         print("held", flush=True)
         sys.stdin.read()
 except Locked as error:
@@ -67,7 +67,7 @@ def environment():
 def storage(tmp_path):
     """The storage of a run that has been opened once."""
     (tmp_path / "run" / "_run").mkdir(parents=True)
-    return Storage(tmp_path / "run")
+    return Folder(tmp_path / "run")
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def test_each_new_folder_is_made_durable_in_the_one_above(storage, monkeypatch):
         sync(handle)
 
     monkeypatch.setattr(os, "fsync", recording_sync)
-    storage = Storage(storage.root / "new")
+    storage = Folder(storage.root / "new")
     with storage.lock():
         storage.create("a/b/file", NEW)
     top = str(storage.root)
@@ -247,7 +247,7 @@ def test_each_new_folder_is_made_durable_in_the_one_above(storage, monkeypatch):
 def killed_at_each_step(storage, publish, prepare):
     """The final content after the writer was killed before its first, second, ... change; then undisturbed."""
     for steps in range(100):
-        place = Storage(storage.root / str(steps))
+        place = Folder(storage.root / str(steps))
         (place.root / "_run").mkdir(parents=True)
         prepare(place)
         code = subprocess.run(
@@ -318,7 +318,7 @@ def test_a_held_lock_is_held_against_this_process_too(storage):
 
 
 def test_other_runs_are_not_locked(storage, holder, tmp_path):
-    with Storage(tmp_path / "other").lock():
+    with Folder(tmp_path / "other").lock():
         pass
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from enumerate.board import Board
 from enumerate.config import Config
-from enumerate.jobs import Job, Slice
+from enumerate.jobs import Job, Slice, Totals
 from enumerate.run import run
 from enumerate.search import search_slice
 from enumerate.tour import Batch
@@ -50,7 +50,7 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
     batches = []
-    slice_ = Slice(job, 0, job.prefix, 0, 0, limit, max_tours, limit, max_tours)
+    slice_ = Slice(job, 0, job.prefix, Totals(), limit, max_tours, limit, max_tours)
     found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), kernel)
     if not batches:
         batches = [Batch(np.empty((0, config.board.squares), np.uint8), np.empty(0, np.int64), np.empty(0, np.bool_))]

@@ -105,7 +105,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if tours:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
-    folder = report.config.folder
+    folder = report.config.place
     if not report.worked:
         lines.append(
             "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
@@ -132,7 +132,7 @@ def report_json(report: Report) -> dict[str, Any]:
     config = report.config
     tours = total["tours_open"] + total["tours_closed"]
     return {
-        "run": str(config.folder),
+        "run": config.place,
         "config": {**config.identity, "max": config.max, "tours": config.tours},
         "complete": report.complete,
         "interrupted": report.interrupted,

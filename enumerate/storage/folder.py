@@ -1,8 +1,7 @@
-"""Durable files below one folder. A file stands under its final name only when it is complete and on disk.
+"""A folder: durable files on this machine's disk or on one that several machines share.
 
-Names are relative, with forward slashes. Files are written under `_run/staging` first, synced, and then linked to their
-final name, which fails if the name is taken: the first finished writer wins, and a killed writer leaves nothing behind
-but its staging file.
+Files are written under `_run/staging` first, synced, and then linked to their final name, which fails if the name is
+taken; a killed writer leaves nothing behind but its staging file.
 """
 
 from __future__ import annotations
@@ -12,31 +11,29 @@ import errno
 import fcntl
 import itertools
 import os
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from .errors import Damaged, Locked
+from ..errors import Damaged, Locked
+from .protocol import LOCK, RUN_FILES, STAGING, Buffer, Entry
 
-STAGING = "_run/staging"
-LOCK = "_run/lock"
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
+_PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to one folder
 _counter = itertools.count()
 
-Buffer = bytes | memoryview
 
-
-def next_name(name: str) -> str:
-    """Where a file waits that will replace one of that name. Never *.parquet: readers must not take it for a part."""
-    return f"{STAGING}/{name.replace('/', '.')}.next"
-
-
-class Storage:
+class Folder:
     """The files of one run."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.place = str(root)
+
+    def where(self, name: str) -> str:
+        return str(self.path(name))
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -50,20 +47,15 @@ class Storage:
         except OSError as error:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
-    def size(self, name: str) -> int:
-        return self.path(name).stat().st_size
-
-    def names(self, folder: str) -> list[str]:
-        """All files below a folder, sorted."""
-        top = self.path(folder)
-        return sorted(
-            os.path.relpath(os.path.join(place, file), self.root).replace(os.sep, "/")
-            for place, _, files in os.walk(top)
-            for file in files
-        )
+    def entries(self, folder: str) -> Iterator[Entry]:
+        for place, _, files in os.walk(self.path(folder)):
+            for file in files:
+                path = os.path.join(place, file)
+                with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
+                    name = os.path.relpath(path, self.root).replace(os.sep, "/")
+                    yield Entry(name, os.lstat(path).st_size)
 
     def create(self, name: str, data: Buffer) -> bool:
-        """Publish a new file; False, and no change, if the name is taken."""
         staged = self._stage(name, data)
         try:
             return self._link(staged, self._with_folder(name))
@@ -71,26 +63,21 @@ class Storage:
             staged.unlink(missing_ok=True)
 
     def replace(self, name: str, data: Buffer) -> None:
-        """Publish a file, whatever stands there."""
         self._move(self._stage(name, data), name)
 
-    def publish(self, staged: str, name: str) -> None:
-        """Move a file to its final name, whatever stands there."""
-        self._move(self.path(staged), name)
-
-    def remove(self, name: str) -> None:
-        """Remove a file, durably; no error if there is none."""
-        path = self.path(name)
-        if path.exists():
-            path.unlink()
-            _sync_folder(path.parent)
+    def remove(self, names: Iterable[str]) -> None:
+        folders = set()
+        for name in names:
+            path = self.path(name)
+            if path.exists():
+                path.unlink()
+                folders.add(path.parent)
+        for folder in folders:
+            _sync_folder(folder)
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the run, whose folder is made if need be: others are refused until this one, however it ends, is gone.
-
-        If an error comes before anything was written, the folder goes as it came.
-        """
+    def lock(self) -> Iterator[Folder]:
+        """The folder is made if need be. If an error comes before anything was written, it goes as it came."""
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
         try:
@@ -98,9 +85,9 @@ class Storage:
             with open(path, "a", encoding="utf-8") as file:
                 self._flock(file, fcntl.LOCK_EX)
                 try:
-                    yield
+                    yield self
                 except BaseException:
-                    if self.names("_run") == [LOCK]:
+                    if [name for name, _ in self.entries(RUN_FILES)] == [LOCK]:
                         path.unlink()
                     raise
         except BaseException:
@@ -108,6 +95,9 @@ class Storage:
                 with contextlib.suppress(OSError):  # not there, or not empty: something is in it that must stay
                     folder.rmdir()
             raise
+
+    def check(self) -> None:
+        """A lock of the file system cannot be lost while its file is open."""
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:
@@ -133,7 +123,7 @@ class Storage:
 
     def _stage(self, name: str, data: Buffer) -> Path:
         """A synced file in the staging folder, under a name that nobody else uses."""
-        path = self._with_folder(f"{STAGING}/{name.rsplit('/', 1)[-1]}.{os.getpid()}-{next(_counter)}.tmp")
+        path = self._with_folder(f"{STAGING}/{name.rsplit('/', 1)[-1]}.{_PROCESS}-{next(_counter)}.tmp")
         try:
             with open(path, "wb") as file:
                 file.write(data)
@@ -168,7 +158,7 @@ class Storage:
     def _with_folder(self, name: str) -> Path:
         """The path of a file whose folder exists, durably. The folder of the run itself is only made by `lock`."""
         path = self.path(name)
-        self.path("_run").stat()  # fails if somebody has taken the run away: it must not rise again in pieces
+        self.path(RUN_FILES).stat()  # fails if somebody has taken the run away: it must not rise again in pieces
         _make_folder(path.parent)
         return path
 

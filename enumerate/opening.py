@@ -1,0 +1,157 @@
+"""A run, opened by a coordinator: held, known to be this run, tidied up after a kill, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from .config import Config, usable_cores
+from .errors import BadRequest, Damaged
+from .jobs import Job
+from .ledger import (
+    COMMITS,
+    JobProgress,
+    Shelf,
+    check_part,
+    progress_of,
+    record_name,
+    records,
+    shelves,
+)
+from .manifest import NAME, Manifest, read_manifest, write_manifest
+from .sink import parse_part_name
+from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, open_storage
+from .summary import FILES
+
+_DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
+
+SIZES, SUMS = "sizes", "sums"
+
+
+@dataclass
+class Opened:
+    """A run in the hands of its coordinator."""
+
+    storage: Storage
+    hold: Hold
+    manifest: Manifest
+    progress: list[JobProgress]
+
+
+@contextmanager
+def opened(
+    config: Config, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]
+) -> Iterator[Opened]:
+    """The run of a config. Nothing is written if the request is refused."""
+    storage = open_storage(config.place)
+    with ExitStack() as stack:
+        try:
+            _refuse_unsuitable(storage, config, fresh)
+            hold = stack.enter_context(storage.lock())
+            _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
+            if fresh or storage.exists(_DISCARDING):
+                _discard(storage)
+            if not storage.exists(NAME):
+                write_manifest(storage, config, None)
+            manifest = read_manifest(storage)
+            progress = tidied(storage, plan, notice)
+            check_parts(storage, progress, check, notice)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadRequest(
+                f"cannot write to the output: {storage.place!r} ({reason}); choose another --output"
+            ) from None
+        yield Opened(storage, hold, manifest, progress)
+
+
+def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
+    if isinstance(storage, Folder) and storage.root.exists() and not storage.root.is_dir():
+        raise BadRequest(f"the output folder is a file: {storage.place!r}; choose another --output")
+    if storage.exists(NAME):
+        if not fresh:
+            read_manifest(storage).refuse_other(config)
+    elif any(True for _ in storage.entries(COMMITS)) and not fresh and not storage.exists(_DISCARDING):
+        raise Damaged(f"missing, though there are commit records: {storage.where(NAME)}")
+    elif _has_other_files(storage):
+        raise BadRequest(f"the output folder is not empty and not a run: {storage.place!r}; choose another --output")
+
+
+def _has_other_files(storage: Storage) -> bool:
+    if isinstance(storage, Folder):  # empty folders count too, and nothing needs to be walked through
+        return storage.root.exists() and any(entry.name != RUN_FILES for entry in storage.root.iterdir())
+    return any(not name.startswith(f"{RUN_FILES}/") for name, _ in storage.entries("."))
+
+
+def _discard(storage: Storage) -> None:
+    """Start over. A mark is set first and removed last: if this is interrupted, the next call goes on with it."""
+    storage.replace(_DISCARDING, b"")
+    for folder in (COMMITS, "tours", STAGING):
+        storage.remove([name for name, _ in storage.entries(folder)])
+    storage.remove([*FILES, NAME, _DISCARDING])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a lost worker leaves behind.
+
+
+def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] = lambda _: None) -> list[JobProgress]:
+    """Where the jobs stand by the records, after everything that no record names is gone."""
+    storage.remove([name for name, _ in storage.entries(STAGING)])
+    found = shelves(storage, plan)
+    progress = progress_of(storage, plan, found)
+    by_number = {job.job.number: job for job in progress}
+    unrecorded = [name for name, _ in storage.entries("tours") if not _is_recorded(name, found, by_number)]
+    storage.remove(unrecorded)
+    storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
+    if unrecorded:
+        notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
+    return progress
+
+
+def _is_recorded(name: str, found: dict[int, Shelf], progress: dict[int, JobProgress]) -> bool:
+    """Whether a record names this part. Foreign files are left alone: `verify` tells about them."""
+    part = parse_part_name(name)
+    if part is None or part.job not in found:
+        return True
+    last = progress[part.job].last
+    if last is not None and (part.slice, part.cut) == (last.slice, last.cut):
+        return name in {recorded.name for recorded in last.parts}
+    return part.cut is None and part.slice < found[part.job].whole
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What may have been damaged since.
+
+
+def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, notice: Callable[[str], None]) -> None:
+    """Compare the parts with the records: by number and sizes, or each one's checksum too."""
+    parts = sum(job.total.parts for job in progress)
+    if not parts:
+        return
+    if check == SUMS:
+        notice(f"checking {parts:,} parts of the run so far")
+        jobs: Sequence[JobProgress] = progress
+    else:
+        jobs = _of_other_size(storage, progress)
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
+            pass
+
+
+def _check_sums(storage: Storage, job: JobProgress) -> None:
+    for result in records(storage, job):
+        for part in result.parts:
+            check_part(storage, part)
+
+
+def _of_other_size(storage: Storage, progress: Sequence[JobProgress]) -> list[JobProgress]:
+    """The jobs whose parts are not as many, or not as large in all, as their records say."""
+    counts = {job.job.number: [0, 0] for job in progress}
+    for name, size in storage.entries("tours"):
+        part = parse_part_name(name)
+        if part is not None and part.job in counts:
+            counts[part.job][0] += 1
+            counts[part.job][1] += size
+    return [job for job in progress if counts[job.job.number] != [job.total.parts, job.total.bytes]]

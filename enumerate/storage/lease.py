@@ -1,0 +1,122 @@
+"""A lease: how a coordinator holds a run on an object store, which knows no locks that end with their owner.
+
+The lease is an object that its owner writes anew every few seconds, each time on the condition that nobody else has.
+One that has not changed for three such times is of an owner that is gone, and may be taken over, again on that
+condition. No clocks are compared. A lease keeps two coordinators from working side by side; that nothing is written
+twice does not depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+from ..errors import Locked
+
+RENEW_SECONDS = 3.0
+GONE_SECONDS = 3 * RENEW_SECONDS
+_POLL_SECONDS = 0.5
+
+
+class Lease:
+    """The lease of one run, held in a `with` block."""
+
+    def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
+        self.store, self.name, self.place, self.ask = store, name, place, ask
+        self.owner = {"host": socket.gethostname(), "pid": os.getpid(), "id": uuid.uuid4().hex}
+        self.tag: str | None = None  # the version we wrote last
+        self.ended = threading.Event()
+        self.lost = False
+        self.renewer = threading.Thread(target=self._renew, daemon=True)
+
+    def check(self) -> None:
+        if self.lost:
+            raise Locked(f"another coordinator has taken this run over: {self.place!r}")
+
+    def __enter__(self) -> Lease:
+        if not self._write("create"):
+            self._write_over(self._abandoned())
+        self.renewer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.renewer.join(RENEW_SECONDS)
+        if not self.lost:
+            with contextlib.suppress(OSError):  # then it is found abandoned
+                self.ask(self._delete)
+
+    def refuse_if_held(self) -> None:
+        if self._tag() is not None:
+            self._abandoned()
+
+    def _abandoned(self) -> str | None:
+        """The version of a lease whose owner is gone (None: it was given back); Locked if the owner is at work."""
+        seen, give_up = self._tag(), time.monotonic() + GONE_SECONDS
+        while time.monotonic() < give_up:
+            time.sleep(_POLL_SECONDS)
+            now = self._tag()
+            if now is None:
+                return None
+            if now != seen:
+                raise Locked(f"another process is working on this run: {self.place!r}")
+        return seen
+
+    def _write_over(self, tag: str | None) -> None:
+        if not self._write("create" if tag is None else {"e_tag": tag, "version": None}):
+            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
+
+    def _write(self, condition: Any) -> bool:
+        """Write the lease if the condition holds, and remember its version. Each version has content of its own."""
+        data = json.dumps({**self.owner, "written": uuid.uuid4().hex}).encode()
+
+        def put() -> bool:
+            try:
+                self.tag = self.store.put(self.name, data, mode=condition, use_multipart=False)["e_tag"]
+            except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+                return self._is_mine(data)  # the answer to an earlier attempt may have been lost on its way
+            return True
+
+        return bool(self.ask(put))
+
+    def _is_mine(self, data: bytes) -> bool:
+        try:
+            got = self.store.get(self.name)
+            if bytes(got.bytes()) == data:
+                self.tag = got.meta["e_tag"]
+                return True
+        except FileNotFoundError:
+            pass
+        return False
+
+    def _renew(self) -> None:
+        while not self.ended.wait(RENEW_SECONDS):
+            try:
+                if not self._write({"e_tag": self.tag, "version": None}):
+                    self.lost = True
+                    return
+            except OSError:  # out of reach: if another has taken the run meanwhile, the next attempt will tell
+                continue
+
+    def _tag(self) -> str | None:
+        def head() -> str | None:
+            try:
+                return str(self.store.head(self.name)["e_tag"])
+            except FileNotFoundError:
+                return None
+
+        tag: str | None = self.ask(head)
+        return tag
+
+    def _delete(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self.store.delete(self.name)

@@ -1,0 +1,160 @@
+"""An object store: `s3://`, and `gs://` and `az://` by the same requests. An object appears whole or not at all.
+
+Everything that counts is created with a condition (`If-None-Match: *`), so that of two writers one wins. pyarrow's own
+file systems have no such request, and so this speaks through obstore. All requests may be repeated without harm, and
+they are, until they succeed or patience ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import obstore.store
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
+
+from ..errors import Damaged
+from .credentials import s3_settings
+from .lease import Lease
+from .protocol import LOCK, Buffer, Entry
+
+PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
+_LIST_CHUNK = 1000
+_DELETE_CHUNK = 1000
+
+T = TypeVar("T")
+
+
+class Bucket:
+    """The files of one run, below one prefix of a bucket."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place.rstrip("/")
+        self.store = _store(self.place)
+        self.patience = PATIENCE_SECONDS
+
+    def where(self, name: str) -> str:
+        return f"{self.place}/{name}"
+
+    def exists(self, name: str) -> bool:
+        return self._ask(lambda: _found(self.store.head, name)) is not None
+
+    def read(self, name: str) -> bytes:
+        got = self._ask(lambda: _found(lambda key: self.store.get(key).bytes(), name))
+        if got is None:
+            raise Damaged(f"cannot be read (no such object): {name}")
+        return bytes(got)
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """Page by page; a page that fails is asked for again from where the one before it ended."""
+        prefix, last = folder if folder not in ("", ".") else None, None
+        while True:
+            page = self._ask(lambda after=last: self._page(prefix, after))  # type: ignore[misc]
+            yield from (Entry(meta["path"], meta["size"]) for meta in page)
+            if len(page) < _LIST_CHUNK:
+                return
+            last = page[-1]["path"]
+
+    def _page(self, prefix: str | None, after: str | None) -> list[Any]:
+        stream = self.store.list(prefix, offset=after, chunk_size=_LIST_CHUNK)
+        return list(next(iter(stream), ()))
+
+    def create(self, name: str, data: Buffer) -> bool:
+        def put() -> bool:
+            try:
+                self.store.put(name, bytes(data), mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return False
+            return True
+
+        return self._ask(put)
+
+    def replace(self, name: str, data: Buffer) -> None:
+        self._ask(lambda: self.store.put(name, bytes(data), use_multipart=False))
+
+    def remove(self, names: Iterable[str]) -> None:
+        left = list(names)
+        for first in range(0, len(left), _DELETE_CHUNK):
+            chunk = left[first : first + _DELETE_CHUNK]
+            self._ask(lambda keys=chunk: _found(self.store.delete, keys))  # type: ignore[misc]
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[Lease]:
+        with Lease(self.store, LOCK, self.place, self._ask) as lease:
+            yield lease
+
+    @contextlib.contextmanager
+    def lock_for_reading(self) -> Iterator[None]:
+        Lease(self.store, LOCK, self.place, self._ask).refuse_if_held()
+        yield
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
+        give_up = time.monotonic() + self.patience
+        pause = 0.1
+        while True:
+            try:
+                answer = request()
+                self.patience = PATIENCE_SECONDS
+                return answer
+            except BaseError as error:
+                lasting = not isinstance(error, GenericError) or _is_refusal(str(error))
+                if lasting or time.monotonic() + pause > give_up:
+                    self.patience = 1.0  # out of reach by now: what is still to be tidied up may try, but not for long
+                    raise OSError(None, _reason(error)) from None  # the error itself may name keys
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(5.0, 2 * pause)
+
+
+@lru_cache(maxsize=8)
+def _store(place: str) -> Any:
+    """A client with its connections, kept for the life of the process."""
+    client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
+    retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
+    settings: Any = s3_settings() if place.startswith("s3://") else {}
+    if settings.get("endpoint", "").startswith("http://"):
+        client["allow_http"] = True
+    return obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries)
+
+
+def _found(request: Callable[[Any], T], key: Any) -> T | None:
+    try:
+        return request(key)
+    except FileNotFoundError:
+        return None
+
+
+def _is_refusal(text: str) -> bool:
+    """Whether the store answered, and its answer will not change: 4xx other than 'slow down' and 'timeout'."""
+    status = re.search(r"status:? (\d{3})|<Code>(NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch)", text)
+    return bool(status and (status[1] is None or (status[1][0] == "4" and status[1] not in ("408", "425", "429"))))
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a line without keys: answers of a store may quote them."""
+    text = str(error)
+    code, message = re.search(r"<Code>(\w+)</Code>", text), re.search(r"<Message>([^<]{1,200})</Message>", text)
+    if code:
+        return f"{code[1]}: {message[1]}" if message else code[1]
+    for words, meaning in _MEANINGS.items():
+        if words in text:
+            return meaning
+    return type(error).__name__.removesuffix("Error") or "failed"
+
+
+_MEANINGS = {
+    "Connection refused": "nobody answers at the store's address",
+    "dns error": "the store's host name is not known",
+    "timed out": "the store does not answer in time",
+    "Timeout": "the store does not answer in time",
+    "error sending request": "the connection to the store broke",
+    "connection": "the connection to the store broke",
+    "credentials": "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+    "instance metadata": "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+}

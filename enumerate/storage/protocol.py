@@ -1,0 +1,62 @@
+"""What every storage can do. A contract test runs over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+RUN_FILES = "_run"
+STAGING = f"{RUN_FILES}/staging"
+LOCK = f"{RUN_FILES}/lock"
+
+Buffer = bytes | memoryview
+
+
+class Entry(NamedTuple):
+    """A file as a listing shows it."""
+
+    name: str
+    size: int
+
+
+class Hold(Protocol):
+    """A run that is held."""
+
+    def check(self) -> None:
+        """Raise Locked if another has taken it over."""
+
+
+class Storage(Protocol):
+    """The files of one run. Trouble with disk or network is an OSError; a file that cannot be read is Damaged."""
+
+    place: str  # as it was given
+
+    def where(self, name: str) -> str:
+        """A file's full path or address, for people."""
+
+    def exists(self, name: str) -> bool: ...
+
+    def read(self, name: str) -> bytes: ...
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """All files below a folder, in any order, one after the other: there may be millions."""
+
+    def create(self, name: str, data: Buffer) -> bool:
+        """Publish a new file, durably; False, and no change, if the name is taken."""
+
+    def replace(self, name: str, data: Buffer) -> None:
+        """Publish a file, durably, whatever stands there."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files, durably; no error if there are none."""
+
+    def lock(self) -> AbstractContextManager[Hold]:
+        """Hold the run: other coordinators are refused until this one, however it ends, is gone."""
+
+    def lock_for_reading(self) -> AbstractContextManager[None]:
+        """Be refused if a coordinator is at work on the run."""
+
+
+def is_url(place: str) -> bool:
+    return "://" in place
