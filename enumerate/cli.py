@@ -79,9 +79,11 @@ class Request:
     seed: Whole = None
     "Seed of shuffled orders and random start squares. [default: 0]"
     output: str | None = None
-    "Folder of the run. [default: output/ and a name that follows from the search]"
+    "Folder of the run, or an address: s3://bucket/run. [default: output/ and a name that follows from the search]"
+    address: str | None = None
+    "Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here)."
     workers: Whole = None
-    "Worker processes; 0 means one for each core. [default: 0]"
+    "Workers; 0 means one for each core of the machine or the cluster. [default: 0]"
     executor: str | None = None
     "processes, or serial: everything in this process, for debugging. [default: processes]"
     slice_iterations: Whole = None
@@ -103,6 +105,7 @@ def run_command(
     *,
     request: Request | None = None,
     fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    check: str = "",
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> int:
@@ -112,6 +115,9 @@ def run_command(
     ----------
     fresh
         Delete what the run has and start over.
+    check
+        How a run that is continued is checked first: sums reads every part, sizes only lists them.
+        [default: sums in a folder, sizes on an object store]
     quiet
         No progress and no summary; only errors.
     json_
@@ -123,7 +129,7 @@ def run_command(
     from .view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
-    report = run(config, observer(quiet), stop.heard, fresh)
+    report = run(config, observer(quiet), stop.heard, fresh, check)
     if json_:
         tell(json.dumps(report_json(report), indent=2))
     elif not quiet:

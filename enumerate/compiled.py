@@ -23,13 +23,17 @@ _log = logging.getLogger(__name__)
 _KERNEL_FILE = Path(__file__).with_name("kernel.py")
 
 
+def kernel_hash() -> str:
+    """What tells two versions of the kernel apart."""
+    return hashlib.sha256(_KERNEL_FILE.read_bytes()).hexdigest()[:16]
+
+
 def cache_folder() -> Path | None:
     """Where this kernel's machine code is kept, if this user has a home."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    key = hashlib.sha256(_KERNEL_FILE.read_bytes()).hexdigest()[:16]
-    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{key}"
+    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
 
 
 def load_kernel(entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> Any:

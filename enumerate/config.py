@@ -15,6 +15,7 @@ from .tour import square_dtype
 
 VARIANTS = ("open", "closed", "both")
 EXECUTORS = ("processes", "serial")
+LOCAL, AUTO = "local", "auto"  # addresses of a Ray cluster, beside host:port
 OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
 LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
@@ -61,6 +62,12 @@ class Config:
             raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
         if self.executor not in EXECUTORS:
             raise BadRequest(f"executor is processes or serial: {self.executor!r}{hint(self.executor, EXECUTORS)}")
+        if self.address:
+            refuse_strange_address(self.address)
+            if self.executor == "serial":
+                raise BadRequest(
+                    "--address and --executor serial exclude each other: Ray's workers are not this process"
+                )
         if not 0.0 <= self.h_prob <= 1.0:
             raise BadRequest(f"h-prob is a probability from 0 to 1: {self.h_prob}")
         _in_range("max", self.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
@@ -132,6 +139,18 @@ class Config:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
             checked[known[key]] = _convert(key, value)
         return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+
+
+def refuse_strange_address(address: str) -> None:
+    """An address that cannot be one, before anything is tried."""
+    if address.startswith("ray://"):
+        raise BadRequest(
+            f"Ray's client protocol is not supported: {address!r};"
+            " run this on a machine of the cluster with --address auto, or give host:port of its head"
+        )
+    host, _, port = address.rpartition(":")
+    if address not in (LOCAL, AUTO) and not (host and "/" not in host and port.isdigit() and 0 < int(port) < 65_536):
+        raise BadRequest(f"address is auto, local or host:port: {address!r}")
 
 
 def _refuse_strange_url(place: str) -> None:

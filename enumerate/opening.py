@@ -20,12 +20,12 @@ from .ledger import (
     records,
     shelves,
 )
-from .manifest import NAME, Manifest, read_manifest, write_manifest
+from .manifest import CONCLUDING, NAME, Manifest, read_manifest, write_manifest
 from .sink import parse_part_name
 from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, open_storage
 from .summary import FILES
 
-_DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
+DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
 
 SIZES, SUMS = "sizes", "sums"
 
@@ -45,17 +45,21 @@ def opened(
     config: Config, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]
 ) -> Iterator[Opened]:
     """The run of a config. Nothing is written if the request is refused."""
+    if check not in (SIZES, SUMS):
+        raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
     storage = open_storage(config.place)
     with ExitStack() as stack:
         try:
             _refuse_unsuitable(storage, config, fresh)
             hold = stack.enter_context(storage.lock())
             _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
-            if fresh or storage.exists(_DISCARDING):
-                _discard(storage)
-            if not storage.exists(NAME):
+            if fresh or storage.exists(DISCARDING):
+                _start_over(storage, config)
+            elif not storage.exists(NAME):
                 write_manifest(storage, config, None)
             manifest = read_manifest(storage)
+            if manifest.shift:  # its coordinator was lost: a worker it left must not record what is tidied away now
+                write_manifest(storage, manifest.config(config.place), manifest, CONCLUDING)
             progress = tidied(storage, plan, notice)
             check_parts(storage, progress, check, notice)
         except OSError as error:
@@ -72,7 +76,9 @@ def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
     if storage.exists(NAME):
         if not fresh:
             read_manifest(storage).refuse_other(config)
-    elif any(True for _ in storage.entries(COMMITS)) and not fresh and not storage.exists(_DISCARDING):
+    elif storage.exists(DISCARDING):
+        return  # all that is here is what a --fresh has yet to remove
+    elif any(True for _ in storage.entries(COMMITS)) and not fresh:
         raise Damaged(f"missing, though there are commit records: {storage.where(NAME)}")
     elif _has_other_files(storage):
         raise BadRequest(f"the output folder is not empty and not a run: {storage.place!r}; choose another --output")
@@ -84,12 +90,18 @@ def _has_other_files(storage: Storage) -> bool:
     return any(not name.startswith(f"{RUN_FILES}/") for name, _ in storage.entries("."))
 
 
-def _discard(storage: Storage) -> None:
-    """Start over. A mark is set first and removed last: if this is interrupted, the next call goes on with it."""
-    storage.replace(_DISCARDING, b"")
+def _start_over(storage: Storage, config: Config) -> None:
+    """Make a new run. A mark is set first and removed last: if this is interrupted, the next call does it again.
+
+    run.json goes before all else: without it no worker of the old run can write.
+    """
+    storage.replace(DISCARDING, b"")
+    storage.remove([NAME])
     for folder in (COMMITS, "tours", STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
-    storage.remove([*FILES, NAME, _DISCARDING])
+    storage.remove(FILES)
+    write_manifest(storage, config, None)
+    storage.remove([DISCARDING])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

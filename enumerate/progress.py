@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from .config import Config
-from .executors.events import Event, Finished, Lost, SetAside, Started
+from .executors.events import Event, Finished, LeftOut, Lost, SetAside, Started
 from .ledger import JobProgress
 
 PLAIN_SECONDS = 10.0
@@ -95,7 +95,7 @@ class Plain:
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):
             self.tally.add(event)
-        elif isinstance(event, Lost | SetAside):
+        elif isinstance(event, Lost | SetAside | LeftOut):
             self.notice(trouble(self.tally.config, event))
         if time.monotonic() >= self.next_line:
             self.next_line = time.monotonic() + PLAIN_SECONDS
@@ -151,8 +151,10 @@ class Fancy:
         return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
 
 
-def trouble(config: Config, event: Lost | SetAside) -> str:
-    """One line about a slice that went wrong."""
+def trouble(config: Config, event: Lost | SetAside | LeftOut) -> str:
+    """One line about what went wrong."""
+    if isinstance(event, LeftOut):
+        return f"going on without a node: {event.reason}"
     what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"
     start = config.board.name(event.slice.job.start)
     return f"slice {event.slice.number} of {start} {what}: {event.reason.splitlines()[0]}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -15,8 +16,9 @@ import pyarrow as pa
 
 from .config import LARGEST, Config, usable_cores
 from .errors import BadRequest, EnumerateError
-from .executors.events import Event, Executor, Finished, SetAside, Work
+from .executors.events import Event, Executor, Finished, LeftOut, Lost, SetAside
 from .executors.processes import processes
+from .executors.ray_connection import connect
 from .executors.serial import Serial
 from .jobs import Job, Slice
 from .ledger import JobProgress
@@ -52,7 +54,23 @@ class Report:
     seconds: float = 0.0
     tours: int = 0
     iterations: int = 0
+    nodes: set[str] = field(default_factory=set)  # that finished a slice
+    slots: set[int] = field(default_factory=set)
+    retried: int = 0
     set_aside: list[SetAside] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def add(self, event: Event) -> None:
+        """Count who worked and what went wrong."""
+        if isinstance(event, Finished):
+            self.nodes.add(event.node)
+            self.slots.add(event.slot)
+        elif isinstance(event, Lost):
+            self.retried += 1
+        elif isinstance(event, SetAside):
+            self.set_aside.append(event)
+        elif isinstance(event, LeftOut):
+            self.left_out.append(event)
 
 
 def run(
@@ -65,7 +83,11 @@ def run(
     """Run a config, or continue the run in its folder."""
     plan = make_plan(config)
     check = check or (SIZES if is_url(config.place) else SUMS)
-    with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config):
+    with (
+        closing(make_executor(_for_workers(config))) as executor,  # a cluster out of reach is known before all else
+        opened(config, plan, fresh, check, observer.notice) as run_,
+        stopped_by_storage(config),
+    ):
         _refuse_smaller_budget(config, run_.manifest, run_.progress)
         queue = deque(slice_ for job in run_.progress if (slice_ := job.next_slice(config)))
         report = Report(config, summary_table(config, run_.progress), worked=bool(queue))
@@ -78,16 +100,18 @@ def run(
         remove_summary(run_.storage)
         try:
             if queue:
-                _work_off(report, run_, partial(run_slice, config, shift), queue, observer, stopping)
+                observer.begin(config, run_.progress, min(executor.slots, len(queue)))
+                events = executor.run(partial(run_slice, _for_workers(config), shift), queue, stopping)
+                _work_off(report, run_, events, queue, observer)
         except BaseException:
             with suppress(OSError, EnumerateError):  # the first error is the one to tell
-                _conclude(report, run_, config, plan)
+                _conclude(report, run_, config, plan, stopping)
             raise
-        _conclude(report, run_, config, plan)
+        _conclude(report, run_, config, plan, stopping)
     return report
 
 
-def _conclude(report: Report, run_: Opened, config: Config, plan: Sequence[Job]) -> None:
+def _conclude(report: Report, run_: Opened, config: Config, plan: Sequence[Job], stopping: Callable[[], bool]) -> None:
     """The summary, from the records: a worker that was ended may have committed what nobody heard of.
 
     First the shift ends, so that a worker out of reach records nothing of what is tidied away.
@@ -97,6 +121,7 @@ def _conclude(report: Report, run_: Opened, config: Config, plan: Sequence[Job])
     progress = tidied(run_.storage, plan)
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
+    report.interrupted = stopping() and not report.complete
     try:
         write_summary(run_.storage, report.summary)
     except OSError:
@@ -117,18 +142,19 @@ def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[Jo
         raise BadRequest(f"this run is unfinished and was begun with {' '.join(smaller)}; ask for at least as much")
 
 
-def _work_off(
-    report: Report, run_: Opened, work: Work, queue: deque[Slice], observer: Observer, stopping: Callable[[], bool]
-) -> None:
+def _for_workers(config: Config) -> Config:
+    """The output as every worker knows it: on another machine the current folder is another one."""
+    return config if is_url(config.place) else replace(config, output=os.path.abspath(config.place))
+
+
+def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deque[Slice], observer: Observer) -> None:
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
     by_job = {job.job.number: job for job in run_.progress}
-    executor = make_executor(config, len(queue))
-    events = executor.run(work, queue, stopping)
-    observer.begin(config, run_.progress, executor.slots)
     try:
         for event in events:
             run_.hold.check()
+            report.add(event)
             if isinstance(event, Finished):
                 job = by_job[event.result.job]
                 before = job.total
@@ -138,19 +164,20 @@ def _work_off(
                 following = job.next_slice(config)
                 if following:
                     queue.append(following)
-            elif isinstance(event, SetAside):
-                report.set_aside.append(event)
             observer.event(event)
     finally:
         events.close()  # no worker is left after this
         observer.end()
         report.seconds = time.perf_counter() - began
-        report.complete = all(job.next_slice(config) is None for job in run_.progress)
-        report.interrupted = stopping() and not report.complete
 
 
-def make_executor(config: Config, jobs: int) -> Executor:
-    """The executor a config asks for; more workers than jobs would have nothing to do."""
+def make_executor(config: Config) -> Executor:
+    """The executor a config asks for."""
+    if config.address:
+        connection = connect(config.address, config.workers or usable_cores())
+        from .executors.ray_cluster import ray_cluster  # noqa: PLC0415  # Ray is slow to import, and often not there
+
+        return ray_cluster(connection, config.place, config.workers or LARGEST)
     if config.executor == "serial":
         return Serial()
-    return processes(min(config.workers or usable_cores(), jobs))
+    return processes(config.workers or usable_cores())

@@ -29,6 +29,7 @@ from .ledger import (
     shelves,
 )
 from .manifest import NAME
+from .opening import DISCARDING
 from .sink import parse_part_name, part_name
 from .storage import LOCK, STAGING
 from .summary import FILES, PARQUET, summary_table
@@ -85,6 +86,8 @@ def _foreign_files(
     known = {NAME, LOCK, *FILES}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         known |= {_superseded(verdict, job, short) for job, shelf in found.items() for short in shelf.superseded()}
+    else:
+        known.add(DISCARDING)
     unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
     for name, _ in run.storage.entries("."):
         if name in known or name in parts or name.startswith((f"{COMMITS}/", f"{STAGING}/")):
@@ -197,8 +200,8 @@ def _duplicates(run: Run, job: JobProgress, seen: list[np.ndarray]) -> list[str]
 
 
 def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
-    """The summary says what the records say. A run that was killed has none until it is continued."""
-    if not verdict.complete and not any(run.storage.exists(name) for name in FILES):
+    """The summary says what the records say. A run that was killed may have none, or half of it, or an old one."""
+    if run.manifest.shift or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
         return
     table = summary_table(run.config, progress)
     for name, encode in FILES.items():

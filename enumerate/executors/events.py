@@ -25,6 +25,7 @@ class Finished:
     """A slice is done and committed."""
 
     slot: int
+    node: str
     slice: Slice
     result: SliceResult
 
@@ -46,12 +47,25 @@ class SetAside:
     reason: str
 
 
-Event = Started | Finished | Lost | SetAside
+@dataclass(frozen=True)
+class LeftOut:
+    """A node cannot do the work; the run goes on without it."""
+
+    node: str
+    reason: str
+
+
+Event = Started | Finished | Lost | SetAside | LeftOut
 
 
 class Executor(Protocol):
     """Runs `work` on the slices of a queue, which may grow after each event, until it is empty or `stopping`."""
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """How many slices are worked on at a time, as far as is known now."""
 
     def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]: ...
+
+    def close(self) -> None:
+        """Give back what the executor holds."""

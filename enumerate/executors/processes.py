@@ -8,24 +8,25 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import threading
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
-from ..errors import EnumerateError
 from ..jobs import Slice
 from .events import Work
-from .supervisor import Died, Done, Failed, Outcome, Ready, Supervisor
+from .supervisor import Died, Outcome, Ready, Supervisor, attempt
 
 _context = multiprocessing.get_context("spawn")
 
 
 class ProcessWorker:
     """A process that works on slices sent through a pipe."""
+
+    node = socket.gethostname()
 
     def __init__(self, work: Work) -> None:
         self.connection, theirs = _context.Pipe()
@@ -52,18 +53,28 @@ class ProcessWorker:
 
 
 class ProcessPool:
-    def hire(self, work: Work) -> ProcessWorker:
-        return ProcessWorker(work)
+    """So many processes on this machine."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+
+    def hire(self, work: Work, hired: Sequence[ProcessWorker]) -> ProcessWorker | None:
+        return ProcessWorker(work) if len(hired) < self.slots else None
 
     def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[tuple[ProcessWorker, Outcome]]:
         by_connection = {worker.connection: worker for worker in workers}
         heard = wait(list(by_connection), seconds)
         return [(by_connection[cast(Connection, end)], by_connection[cast(Connection, end)].hear()) for end in heard]
 
+    def leave_out(self, node: str) -> bool:
+        return node != ProcessWorker.node  # there is only this machine
+
+    def close(self) -> None: ...
+
 
 def processes(workers: int) -> Supervisor[ProcessWorker]:
     """An executor with so many worker processes."""
-    return Supervisor(ProcessPool(), workers)
+    return Supervisor(ProcessPool(workers))
 
 
 @contextmanager
@@ -83,16 +94,7 @@ def _serve(connection: Connection, work: Work) -> None:
     with suppress(EOFError, OSError):  # the coordinator is gone
         connection.send(Ready())
         while True:
-            connection.send(_attempt(work, connection.recv()))
-
-
-def _attempt(work: Work, slice_: Slice) -> Outcome:
-    try:
-        return Done(work(slice_))
-    except EnumerateError as error:
-        return Failed(str(error), fatal=error)
-    except Exception as error:  # whatever it is, it is the slice's error: reported, tried again, then set aside
-        return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+            connection.send(attempt(work, connection.recv()))
 
 
 def _end_with_parent() -> None:

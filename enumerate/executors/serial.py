@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import deque
 from collections.abc import Callable, Generator
 
@@ -18,4 +19,6 @@ class Serial:
         while queue and not stopping():
             slice_ = queue.popleft()
             yield Started(0, slice_)
-            yield Finished(0, slice_, work(slice_))
+            yield Finished(0, socket.gethostname(), slice_, work(slice_))
+
+    def close(self) -> None: ...

@@ -1,29 +1,40 @@
 """The one loop behind every executor that has workers.
 
 Each slot holds one worker. An idle worker gets the next slice; a dead one is replaced and its slice queued again; a
-slice that kills three workers is set aside while all else goes on. How workers are hired and heard is the pool's part.
+slice that kills three workers is set aside, and a node whose workers cannot start or write is left out, while all else
+goes on. How workers are hired and heard is the pool's part.
 """
 
 from __future__ import annotations
 
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from ..errors import EnumerateError, Stopped
 from ..jobs import Slice, SliceResult
-from .events import Event, Finished, Lost, SetAside, Started, Work
+from .events import Event, Finished, LeftOut, Lost, SetAside, Started, Work
 
 MAX_ATTEMPTS = 3
 GRACE_SECONDS = 1.0  # for slices at hand when the run is asked to stop
 POLL_SECONDS = 0.2
+START_SECONDS = 10.0  # a worker that takes longer to start is not counted on: others are hired beside it
+ALONE_SECONDS = 120.0  # how long a run waits for a node when there is none
 
 
 @dataclass(frozen=True)
 class Ready:
     """The worker has started and can take a slice."""
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """The worker has started where the work cannot be done."""
+
+    error: EnumerateError
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """The work raised an error. With `fatal` it is the run's error, not the slice's."""
+    """The work raised an error. With `fatal` it is not the slice's: nothing can be written, or the run is damaged."""
 
     reason: str
     fatal: EnumerateError | None = None
@@ -46,11 +57,25 @@ class Died:
     reason: str
 
 
-Outcome = Ready | Done | Failed | Died
+Outcome = Ready | Unfit | Done | Failed | Died
+
+
+def attempt(work: Work, slice_: Slice) -> Outcome:
+    """What a worker does with a slice."""
+    try:
+        return Done(work(slice_))
+    except EnumerateError as error:
+        return Failed(str(error), fatal=error)
+    except Exception as error:  # whatever it is, it is the slice's error: reported, tried again, then set aside
+        return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 
 
 class Worker(Protocol):
     """One worker, at work on at most one slice."""
+
+    @property
+    def node(self) -> str:
+        """The machine it is on."""
 
     def give(self, slice_: Slice) -> None: ...
 
@@ -64,100 +89,158 @@ W = TypeVar("W", bound=Worker)
 class Pool(Protocol[W]):
     """How workers are had."""
 
-    def hire(self, work: Work) -> W: ...
+    @property
+    def slots(self) -> int:
+        """How many workers there may be now."""
+
+    def hire(self, work: Work, hired: Sequence[W]) -> W | None:
+        """One more worker, or None if there is no room for it now."""
 
     def wait(self, workers: Sequence[W], seconds: float) -> list[tuple[W, Outcome]]:
         """What workers have to say, after at most so many seconds."""
+
+    def leave_out(self, node: str) -> bool:
+        """Hire nobody there any more; False if no other node is left."""
+
+    def close(self) -> None: ...
 
 
 @dataclass
 class Slot(Generic[W]):
     number: int
     worker: W
+    hired: float = field(default_factory=time.monotonic)
     ready: bool = False
     slice: Slice | None = None
+
+    @property
+    def is_counted_on(self) -> bool:
+        """Whether it will soon take a slice."""
+        return self.slice is None and (self.ready or time.monotonic() - self.hired < START_SECONDS)
 
 
 class Supervisor(Generic[W]):
     """An executor over a pool."""
 
-    def __init__(self, pool: Pool[W], slots: int) -> None:
+    def __init__(self, pool: Pool[W]) -> None:
         self.pool = pool
-        self.slots = slots
-        self._failed_starts = 0
+        self._slots: list[Slot[W]] = []
+        self._attempts: Counter[tuple[int, int]] = Counter()
+        self._failed_starts: Counter[str] = Counter()
+        self._last_company = time.monotonic()
+
+    @property
+    def slots(self) -> int:
+        return self.pool.slots
+
+    def close(self) -> None:
+        self.pool.close()
 
     def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
-        slots: list[Slot[W]] = []
-        attempts: Counter[tuple[int, int]] = Counter()
         grace_ends = float("inf")
+        self._last_company = time.monotonic()
         try:
-            while queue or any(slot.slice for slot in slots):
+            while queue or self._at_work():
                 if stopping():
                     grace_ends = min(grace_ends, time.monotonic() + GRACE_SECONDS)
-                    if not any(slot.slice for slot in slots) or time.monotonic() > grace_ends:
+                    if not self._at_work() or time.monotonic() > grace_ends:
                         return
                 else:
-                    self._hire(slots, work, len(queue))
-                    yield from _give(slots, queue)
-                for slot, outcome in self._wait(slots):
-                    if isinstance(outcome, Ready):
-                        slot.ready, self._failed_starts = True, 0
-                        continue
-                    if isinstance(outcome, Died):
-                        slots.remove(slot)
-                        self._count_failed_start(slot, outcome)
-                    if slot.slice:
-                        yield _settle(slot, slot.slice, outcome, queue, attempts)
+                    self._hire(work, len(queue))
+                    yield from self._give(queue)
+                for slot, outcome in self._wait():
+                    yield from self._settle(slot, outcome, queue)
         finally:
-            for slot in slots:
+            for slot in self._slots:
                 slot.worker.end()
+            self._slots = []
 
-    def _count_failed_start(self, slot: Slot[W], outcome: Died) -> None:
-        """A worker that dies before it is ready had no slice to blame; if that goes on, no worker will ever start."""
-        self._failed_starts += not slot.ready
-        if self._failed_starts == MAX_ATTEMPTS:
-            raise EnumerateError(f"workers die while they start: {outcome.reason}")
+    def _at_work(self) -> bool:
+        return any(slot.slice for slot in self._slots)
 
-    def _hire(self, slots: list[Slot[W]], work: Work, waiting: int) -> None:
-        idle = sum(slot.slice is None for slot in slots)
-        taken = {slot.number for slot in slots}
-        free = [number for number in range(self.slots) if number not in taken]
-        for number in free[: max(0, waiting - idle)]:
+    def _hire(self, work: Work, waiting: int) -> None:
+        """As many workers as there are slices for, as far as there is room."""
+        missing = waiting - sum(slot.is_counted_on for slot in self._slots)
+        taken = {slot.number for slot in self._slots}
+        free = (number for number in range(len(taken) + missing) if number not in taken)
+        for _ in range(missing):
             try:
-                slots.append(Slot(number, self.pool.hire(work)))
+                worker = self.pool.hire(work, [slot.worker for slot in self._slots])
             except OSError as error:  # no more processes or file handles: go on with the workers there are
-                if not slots:
+                if not self._slots:
                     raise Stopped(f"no worker can be started ({error.strerror or error})") from None
-                self.slots = len(slots)
-                return
+                break
+            if worker is None:
+                break
+            self._slots.append(Slot(next(free), worker))
+        if self._slots:
+            self._last_company = time.monotonic()
+        elif time.monotonic() - self._last_company > ALONE_SECONDS:
+            raise Stopped("no node has had room for a worker for a while; the same command continues")
 
-    def _wait(self, slots: list[Slot[W]]) -> list[tuple[Slot[W], Outcome]]:
-        by_worker = {id(slot.worker): slot for slot in slots}
-        heard = self.pool.wait([slot.worker for slot in slots], POLL_SECONDS)
+    def _give(self, queue: deque[Slice]) -> Iterator[Event]:
+        for slot in self._slots:
+            if queue and slot.ready and slot.slice is None:
+                slot.slice = queue.popleft()
+                slot.worker.give(slot.slice)
+                yield Started(slot.number, slot.slice)
+
+    def _wait(self) -> list[tuple[Slot[W], Outcome]]:
+        by_worker = {id(slot.worker): slot for slot in self._slots}
+        heard = self.pool.wait([slot.worker for slot in self._slots], POLL_SECONDS)
         return [(by_worker[id(worker)], outcome) for worker, outcome in heard]
 
+    def _settle(self, slot: Slot[W], outcome: Outcome, queue: deque[Slice]) -> Iterator[Event]:
+        """What becomes of a slot, and of the slice it was at work on."""
+        if slot not in self._slots:
+            return  # its node was left out a moment ago
+        if isinstance(outcome, Ready):
+            slot.ready = True
+            self._failed_starts[slot.worker.node] = 0
+        elif isinstance(outcome, Done) and slot.slice:
+            slice_, slot.slice = slot.slice, None
+            yield Finished(slot.number, slot.worker.node, slice_, outcome.result)
+        elif isinstance(outcome, Unfit):
+            yield from self._leave_out(slot.worker.node, outcome.error, queue)
+        elif isinstance(outcome, Failed) and isinstance(outcome.fatal, Stopped):
+            yield from self._leave_out(slot.worker.node, outcome.fatal, queue)
+        elif isinstance(outcome, Failed) and outcome.fatal:
+            raise outcome.fatal
+        elif isinstance(outcome, Failed):
+            yield from self._lose(slot, outcome.reason, queue)
+        elif isinstance(outcome, Died):
+            self._slots.remove(slot)
+            yield from self._lose(slot, outcome.reason, queue)
+            if not slot.ready:
+                yield from self._count_failed_start(slot, outcome, queue)
 
-def _give(slots: list[Slot[W]], queue: deque[Slice]) -> Iterator[Event]:
-    for slot in slots:
-        if queue and slot.ready and slot.slice is None:
-            slot.slice = queue.popleft()
-            slot.worker.give(slot.slice)
-            yield Started(slot.number, slot.slice)
+    def _count_failed_start(self, slot: Slot[W], outcome: Died, queue: deque[Slice]) -> Iterator[Event]:
+        """A worker that dies before it is ready had no slice to blame; if that goes on, none will ever start there."""
+        node = slot.worker.node
+        self._failed_starts[node] += 1
+        if self._failed_starts[node] == MAX_ATTEMPTS:
+            yield from self._leave_out(node, EnumerateError(f"workers die while they start: {outcome.reason}"), queue)
 
+    def _leave_out(self, node: str, error: EnumerateError, queue: deque[Slice]) -> Iterator[Event]:
+        """Go on without a node, if there is another: an error of the only one is the run's."""
+        if not self.pool.leave_out(node):
+            raise error
+        yield LeftOut(node, str(error))
+        for slot in [slot for slot in self._slots if slot.worker.node == node]:
+            slot.worker.end()
+            self._slots.remove(slot)
+            if slot.slice:  # not the slice's fault: it does not count as an attempt
+                queue.appendleft(slot.slice)
+                yield Lost(slot.number, slot.slice, f"node {node} is left out")
 
-def _settle(
-    slot: Slot[W], slice_: Slice, outcome: Outcome, queue: deque[Slice], attempts: Counter[tuple[int, int]]
-) -> Event:
-    """What becomes of the slice that a slot was at work on."""
-    slot.slice = None
-    if isinstance(outcome, Done):
-        return Finished(slot.number, slice_, outcome.result)
-    assert isinstance(outcome, Failed | Died)
-    if isinstance(outcome, Failed) and outcome.fatal:
-        raise outcome.fatal
-    key = (slice_.job.number, slice_.number)
-    attempts[key] += 1
-    if attempts[key] == MAX_ATTEMPTS:
-        return SetAside(slice_, outcome.reason)
-    queue.appendleft(slice_)
-    return Lost(slot.number, slice_, outcome.reason)
+    def _lose(self, slot: Slot[W], reason: str, queue: deque[Slice]) -> Iterator[Event]:
+        slice_, slot.slice = slot.slice, None
+        if slice_ is None:
+            return
+        key = (slice_.job.number, slice_.number)
+        self._attempts[key] += 1
+        if self._attempts[key] == MAX_ATTEMPTS:
+            yield SetAside(slice_, reason)
+        else:
+            queue.appendleft(slice_)
+            yield Lost(slot.number, slice_, reason)

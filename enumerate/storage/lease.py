@@ -72,7 +72,7 @@ class Lease:
         return seen
 
     def _write_over(self, tag: str | None) -> None:
-        if not self._write("create" if tag is None else {"e_tag": tag, "version": None}):
+        if not self._write("create" if tag is None else {"e_tag": tag}):
             raise Locked(f"another process has just begun to work on this run: {self.place!r}")
 
     def _write(self, condition: Any) -> bool:
@@ -101,7 +101,7 @@ class Lease:
     def _renew(self) -> None:
         while not self.ended.wait(RENEW_SECONDS):
             try:
-                if not self._write({"e_tag": self.tag, "version": None}):
+                if not self._write({"e_tag": self.tag}):
                     self.lost = True
                     return
             except OSError:  # out of reach: if another has taken the run meanwhile, the next attempt will tell

@@ -103,6 +103,9 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
+    if report.config.address or report.retried:
+        lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
+                     f"{_counted(report.retried, 'slice')} retried")  # fmt: skip
     if tours:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.place
@@ -113,6 +116,10 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
     lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
     return lines
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _squares(report: Report) -> str:
@@ -143,6 +150,10 @@ def report_json(report: Report) -> dict[str, Any]:
             "iterations": report.iterations,
             "tours_per_second": report.tours / report.seconds if report.seconds else None,
             "iterations_per_second": report.iterations / report.seconds if report.seconds else None,
+            "nodes": sorted(report.nodes),
+            "slots": len(report.slots),
+            "retried": report.retried,
+            "left_out": [{"node": event.node, "reason": event.reason} for event in report.left_out],
         },
         "bytes_per_tour": total["bytes"] / tours if tours else None,
         "total": total,

@@ -1,0 +1,92 @@
+"""How a worker on another machine proves that it can do the work before it is given any.
+
+It must have the same program and see the same output: a token that the coordinator wrote is read there, and one that it
+writes is read here.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import uuid
+from dataclasses import dataclass, field
+
+from .. import __version__
+from ..compiled import kernel_hash
+from ..errors import BadRequest, EnumerateError
+from ..storage import STAGING, Storage, open_storage
+
+# Parts are the same bytes everywhere only if the same pyarrow writes them.
+_PACKAGES = ("numba", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What must be equal on every node."""
+
+    program: str = __version__
+    kernel: str = field(default_factory=kernel_hash)
+    packages: tuple[str, ...] = field(
+        default_factory=lambda: tuple(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
+    )
+    python: str = field(default_factory=platform.python_version)
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """What a worker says of itself."""
+
+    facts: Facts
+    proof: str = ""  # the name of the token it wrote
+    trouble: str = ""  # why it could not
+
+
+def introduce(place: str, token: str) -> Introduction:
+    """On the node: read the coordinator's token and write one of our own."""
+    facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
+    try:
+        storage = open_storage(place)
+        if not storage.exists(token) or storage.read(token) != token.encode():
+            return Introduction(facts, trouble="does not see the output, or another one under the same name")
+        storage.create(mine, mine.encode())
+    except (OSError, EnumerateError) as error:
+        return Introduction(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
+    return Introduction(facts, proof=mine)
+
+
+class Doorkeeper:
+    """At the coordinator: writes the token, and reads what nodes say."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.facts = Facts()
+        self.token = f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
+        self._storage: Storage | None = None
+
+    @property
+    def storage(self) -> Storage:
+        """Opened, and the token written, when the first worker is hired: the run is ours by then."""
+        if self._storage is None:
+            self._storage = open_storage(self.place)
+            self._storage.create(self.token, self.token.encode())
+        return self._storage
+
+    def why_unfit(self, node: str, said: Introduction) -> EnumerateError | None:
+        """An error that names the node and what differs, or None if all is well."""
+        differing = [
+            f"{name} {theirs} there, {ours} here"
+            for name in ("program", "kernel", "packages", "python")
+            if (theirs := _shown(getattr(said.facts, name))) != (ours := _shown(getattr(self.facts, name)))
+        ]
+        if differing:
+            return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
+        if said.trouble:
+            return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
+        if not self.storage.exists(said.proof):
+            return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
+        self.storage.remove([said.proof])
+        return None
+
+
+def _shown(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)

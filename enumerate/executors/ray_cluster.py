@@ -1,0 +1,144 @@
+"""Workers on a Ray cluster: one actor for each CPU of each node.
+
+Actors, not tasks: when a node is cut off, Ray's tasks stall the whole run, and a lost actor is simply heard of. Ray
+never retries anything (the supervisor does), and never carries tours: slices go out, small results come back. Every
+wait has a limit. A worker that was cut off may still write; that this does no harm is the ledger's part.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from ..jobs import Slice
+from .events import Work
+from .introduction import Doorkeeper, Introduction, introduce
+from .ray_connection import Connection
+from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt
+
+LOOK_SECONDS = 1.0  # between two looks at which nodes there are
+GET_SECONDS = 10.0  # for a result that is said to be there
+
+
+class Actor:
+    """What runs on a node."""
+
+    def __init__(self, place: str, token: str) -> None:
+        self.place, self.token = place, token
+
+    def introduce(self) -> Introduction:
+        return introduce(self.place, self.token)
+
+    def work(self, work: bytes, slice_: Slice) -> Outcome:
+        return attempt(pickle.loads(work), slice_)
+
+
+class RayWorker:
+    """The coordinator's side of an actor; `answer` is what it owes us."""
+
+    def __init__(self, node: Node, work: bytes, door: Doorkeeper) -> None:
+        door.storage  # noqa: B018  # the token is there before anybody is asked to read it
+        self.at, self.node, self.payload = node, node.name, work
+        place = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        actor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
+        self.actor = actor.options(scheduling_strategy=place).remote(door.place, door.token)
+        self.answer = self.actor.introduce.remote()
+
+    def give(self, slice_: Slice) -> None:
+        self.answer = self.actor.work.remote(self.payload, slice_)
+
+    def end(self) -> None:
+        ray.kill(self.actor, no_restart=True)
+
+
+class Node:
+    """A node of the cluster, as Ray describes it."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.id: str = description["NodeID"]
+        self.name = f"{description['NodeManagerAddress']} ({description['NodeManagerHostname']})"
+        self.slots = int(description["Resources"].get("CPU", 0))
+
+
+class RayPool:
+    """Slots follow the cluster: nodes that join are used, nodes that leave are done without."""
+
+    def __init__(self, connection: Connection, door: Doorkeeper, most: int) -> None:
+        self.connection, self.door, self.most = connection, door, most
+        self.left_out: set[str] = set()
+        self.nodes: dict[str, Node] = {}
+        self.looked = float("-inf")
+
+    @property
+    def slots(self) -> int:
+        self._look()
+        return min(self.most, sum(node.slots for node in self.nodes.values()))
+
+    def hire(self, work: Work, hired: Sequence[RayWorker]) -> RayWorker | None:
+        self._look()
+        if len(hired) >= self.most:
+            return None
+        taken = Counter(worker.at.id for worker in hired)
+        free = {node.id: node.slots - taken[node.id] for node in self.nodes.values()}
+        best = max(free, key=lambda node: free[node], default=None)
+        if best is None or free[best] <= 0:
+            return None
+        return RayWorker(self.nodes[best], pickle.dumps(work), self.door)
+
+    def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
+        by_answer = {worker.answer: worker for worker in workers}
+        if not by_answer:
+            time.sleep(seconds)
+            return []
+        ray.wait(list(by_answer), num_returns=1, timeout=seconds)
+        there, _ = ray.wait(list(by_answer), num_returns=len(by_answer), timeout=0)
+        return [(by_answer[answer], self._hear(by_answer[answer])) for answer in there]
+
+    def leave_out(self, node: str) -> bool:
+        self.left_out.add(node)
+        self.nodes = {key: value for key, value in self.nodes.items() if value.name != node}
+        return any(node.slots for node in self.nodes.values())
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _look(self) -> None:
+        if time.monotonic() - self.looked < LOOK_SECONDS:
+            return
+        known = (
+            Node(description)
+            for description in ray.nodes()  # type: ignore[no-untyped-call]
+            if description["Alive"]
+        )
+        self.nodes = {node.id: node for node in known if node.name not in self.left_out}
+        self.looked = time.monotonic()
+
+    def _hear(self, worker: RayWorker) -> Outcome:
+        try:
+            said = ray.get(worker.answer, timeout=GET_SECONDS)
+        except GetTimeoutError:
+            return Died(f"node {worker.node} does not hand over a result")
+        except RayError as loss:
+            self.looked = float("-inf")  # perhaps its node is gone, too
+            return Died(f"worker on {worker.node} is lost ({_first_line(loss)})")
+        if not isinstance(said, Introduction):
+            return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
+        error = self.door.why_unfit(worker.node, said)
+        return Unfit(error) if error else Ready()
+
+
+def _first_line(error: RayError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if "ModuleNotFoundError" in str(error) else lines[0] if lines else type(error).__name__
+
+
+def ray_cluster(connection: Connection, place: str, most: int) -> Supervisor[RayWorker]:
+    """An executor on the slots of a cluster, at most so many; `place` is the output as every node knows it."""
+    return Supervisor(RayPool(connection, Doorkeeper(place), most))

@@ -1,0 +1,144 @@
+"""Reach a Ray cluster, or start one on this machine, and say in one line why it cannot be done."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..config import AUTO, LOCAL, refuse_strange_address
+from ..errors import BadRequest
+
+KNOCK_SECONDS = 5.0
+PACKAGE = Path(__file__).parents[1]
+
+# Ray reads these when it is imported. A node that is cut off is noticed within seconds instead of minutes.
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns about a change to come
+    "RAY_NUM_REDIS_GET_RETRIES": "8",  # seconds until a cluster that does not answer is given up
+    "RAY_BACKEND_LOG_LEVEL": "fatal",  # what goes wrong is told by the supervisor, in its own words
+    "RAY_grpc_client_keepalive_time_ms": "3000",
+    "RAY_grpc_client_keepalive_timeout_ms": "3000",
+    "RAY_core_worker_rpc_server_reconnect_timeout_base_s": "1",
+    "RAY_core_worker_rpc_server_reconnect_timeout_max_s": "5",
+    "RAY_raylet_rpc_server_reconnect_timeout_base_s": "1",
+    "RAY_raylet_rpc_server_reconnect_timeout_max_s": "5",
+}
+
+
+class Connection:
+    """A connected Ray; `close` disconnects, and ends a Ray that was started here."""
+
+    def __init__(self, folder: str | None) -> None:
+        self.folder = folder
+
+    def close(self) -> None:
+        import ray
+
+        ray.shutdown()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def connect(address: str, workers: int) -> Connection:
+    """Connect to the cluster at `address` (auto, host:port), or start one here (local)."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    if address == LOCAL:
+        _use_own_token()
+    try:
+        import ray
+    except ImportError:
+        raise BadRequest(
+            "--address needs Ray, and it is not installed: ./run.sh installs it when it sees the flag;"
+            " else pip install 'knights-tour-enumerator[cluster]'"
+        ) from None
+    folder = tempfile.mkdtemp(prefix="ray-") if address == LOCAL else None
+    quietly: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    try:
+        with _signals_kept(), _stderr_held():
+            if folder:
+                ray.init(LOCAL, num_cpus=workers, include_dashboard=False, object_store_memory=80_000_000,
+                         _temp_dir=folder, **quietly)  # fmt: skip
+            else:
+                found = _found(address)
+                _knock(found)
+                ray.init(found, runtime_env={"py_modules": [str(PACKAGE)]}, **quietly)
+    except BadRequest:
+        raise
+    except Exception as error:  # Ray raises what it likes: a version that differs, a token that is missing, a timeout
+        with suppress(Exception):
+            Connection(folder).close()
+        raise BadRequest(f"cannot use the Ray cluster: {address!r} ({' '.join(str(error).split())[:300]})") from None
+    return Connection(folder)
+
+
+def _found(address: str) -> str:
+    """The host:port of `auto`: what RAY_ADDRESS says, or the cluster that `ray start` made this machine a part of."""
+    if address != AUTO:
+        return address
+    mark = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir())) / "ray" / "ray_current_cluster"
+    known = os.environ.get("RAY_ADDRESS") or (mark.read_text().strip() if mark.is_file() else "")
+    if not known:
+        raise BadRequest(
+            "no Ray cluster found: this machine is not part of one, and RAY_ADDRESS is not set;"
+            " start one with `ray start --head`, or use --address local"
+        )
+    refuse_strange_address(known)
+    return known
+
+
+def _knock(address: str) -> None:
+    """Whether somebody at the address speaks Ray's protocol (HTTP/2); Ray itself would try for two minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS) as line:
+            line.settimeout(KNOCK_SECONDS)
+            line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))  # empty settings
+            frame = line.recv(9)
+    except OSError as error:
+        reason = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        raise BadRequest(f"no Ray cluster at {address!r} ({reason}); see `ray status` on its head") from None
+    if len(frame) < 4 or frame[3] != 4:  # the first frame is the server's settings
+        raise BadRequest(f"what answers at {address!r} is not a Ray cluster; give the port of its head, often 6379")
+
+
+def _use_own_token() -> None:
+    """A Ray of our own needs no token in the user's home folder, which later clusters would then demand."""
+    if not any(name in os.environ for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")):
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ray takes SIGTERM for itself; whoever had the signals keeps them."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            with suppress(ValueError):  # not the main thread: then Ray has not taken them either
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _stderr_held() -> Iterator[None]:
+    """Ray's C++ writes warnings of its own while it connects; what matters comes as an error."""
+    before = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
