@@ -101,7 +101,7 @@ class PartWriter:
     def close(self) -> memoryview:
         """The bytes of the part."""
         self.writer.close()
-        return memoryview(self.stream.getvalue())
+        return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
 
 
 def _by_variant(batch: Batch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:

@@ -72,7 +72,8 @@ def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
                 progress.append(job.progress)
                 known |= job.parts
                 advance(1 / len(run.plan))
-        verdict.complete = not run.manifest.shift and all(job.next_slice(config) is None for job in progress)
+        ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
+        verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
             _foreign_files(run, found, progress, known, verdict)
         if not verdict.damage:

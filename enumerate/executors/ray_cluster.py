@@ -8,6 +8,7 @@ wait has a limit. A worker that was cut off may still write; that this does no h
 from __future__ import annotations
 
 import pickle
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -127,16 +128,31 @@ class RayPool:
             return Died(f"node {worker.node} does not hand over a result")
         except RayError as loss:
             self.looked = float("-inf")  # perhaps its node is gone, too
-            return Died(f"worker on {worker.node} is lost ({_first_line(loss)})")
+            return Died(f"worker on {worker.node} is lost ({_why_lost(loss)})")
         if not isinstance(said, Introduction):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
         error = self.door.why_unfit(worker.node, said)
         return Unfit(error) if error else Ready()
 
 
-def _first_line(error: RayError) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if "ModuleNotFoundError" in str(error) else lines[0] if lines else type(error).__name__
+def _why_lost(error: RayError) -> str:
+    """Ray's many words in few."""
+    text = str(error)
+    missing = re.search(r"ModuleNotFoundError: (.*)", text)
+    if missing:
+        return missing[1].strip()
+    for words, meaning in _MEANINGS.items():
+        if words in text:
+            return meaning
+    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
+
+
+_MEANINGS = {
+    "temporarily unavailable": "out of reach",
+    "its node has died": "its node is gone",
+    "The node has died": "its node is gone",
+    "worker process has died": "its process ended",
+}
 
 
 def ray_cluster(connection: Connection, place: str, most: int) -> Supervisor[RayWorker]:

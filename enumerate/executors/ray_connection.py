@@ -23,7 +23,6 @@ PACKAGE = Path(__file__).parents[1]
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns about a change to come
-    "RAY_NUM_REDIS_GET_RETRIES": "8",  # seconds until a cluster that does not answer is given up
     "RAY_BACKEND_LOG_LEVEL": "fatal",  # what goes wrong is told by the supervisor, in its own words
     "RAY_grpc_client_keepalive_time_ms": "3000",
     "RAY_grpc_client_keepalive_timeout_ms": "3000",
@@ -54,6 +53,8 @@ def connect(address: str, workers: int) -> Connection:
         os.environ.setdefault(name, value)
     if address == LOCAL:
         _use_own_token()
+    else:
+        os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "8")  # seconds until what does not answer is given up
     try:
         import ray
     except ImportError:

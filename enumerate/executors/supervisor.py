@@ -210,6 +210,7 @@ class Supervisor(Generic[W]):
             yield from self._lose(slot, outcome.reason, queue)
         elif isinstance(outcome, Died):
             self._slots.remove(slot)
+            slot.worker.end()  # it may only be out of reach
             yield from self._lose(slot, outcome.reason, queue)
             if not slot.ready:
                 yield from self._count_failed_start(slot, outcome, queue)
