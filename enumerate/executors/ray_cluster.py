@@ -25,6 +25,7 @@ from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt
 
 LOOK_SECONDS = 1.0  # between two looks at which nodes there are
+DOUBT_SECONDS = 60.0
 GET_SECONDS = 10.0  # for a result that is said to be there
 
 
@@ -75,6 +76,7 @@ class RayPool:
         self.connection, self.door, self.most = connection, door, most
         self.left_out: set[str] = set()
         self.nodes: dict[str, Node] = {}
+        self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
         self.looked = float("-inf")
 
     @property
@@ -88,9 +90,10 @@ class RayPool:
             return None
         taken = Counter(worker.at.id for worker in hired)
         free = {node.id: node.slots - taken[node.id] for node in self.nodes.values()}
-        best = max(free, key=lambda node: free[node], default=None)
-        if best is None or free[best] <= 0:
+        candidates = [node for node in free if free[node] > 0]
+        if not candidates:
             return None
+        best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
         return RayWorker(self.nodes[best], pickle.dumps(work), self.door)
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
@@ -121,13 +124,17 @@ class RayPool:
         self.nodes = {node.id: node for node in known if node.name not in self.left_out}
         self.looked = time.monotonic()
 
+    def _is_doubtful(self, node: str) -> bool:
+        """Whether it has just lost a worker: Ray takes a minute to tell that a node is gone, so others come first."""
+        return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
+
     def _hear(self, worker: RayWorker) -> Outcome:
         try:
             said = ray.get(worker.answer, timeout=GET_SECONDS)
         except GetTimeoutError:
             return Died(f"node {worker.node} does not hand over a result")
         except RayError as loss:
-            self.looked = float("-inf")  # perhaps its node is gone, too
+            self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
             return Died(f"worker on {worker.node} is lost ({_why_lost(loss)})")
         if not isinstance(said, Introduction):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")

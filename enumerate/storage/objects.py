@@ -25,6 +25,7 @@ from .lease import Lease
 from .protocol import LOCK, Buffer, Entry
 
 PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
+FIRST_SECONDS = 10.0  # the same, for a store that has not answered yet
 _LIST_CHUNK = 1000
 _DELETE_CHUNK = 1000
 
@@ -37,7 +38,7 @@ class Bucket:
     def __init__(self, place: str) -> None:
         self.place = place.rstrip("/")
         self.store = _store(self.place)
-        self.patience = PATIENCE_SECONDS
+        self.patience = FIRST_SECONDS
 
     def where(self, name: str) -> str:
         return f"{self.place}/{name}"
@@ -101,9 +102,9 @@ class Bucket:
         while True:
             try:
                 answer = request()
-                self.patience = PATIENCE_SECONDS
+                self.patience = FIRST_SECONDS
                 return answer
-            except BaseError as error:
+            except (BaseError, FileNotFoundError) as error:  # what is not found here is the bucket
                 lasting = not isinstance(error, GenericError) or _is_refusal(str(error))
                 if lasting or time.monotonic() + pause > give_up:
                     self.patience = 1.0  # out of reach by now: what is still to be tidied up may try, but not for long
@@ -143,18 +144,22 @@ def _reason(error: Exception) -> str:
     if code:
         return f"{code[1]}: {message[1]}" if message else code[1]
     for words, meaning in _MEANINGS.items():
-        if words in text:
+        if words in text or words in type(error).__name__:
             return meaning
-    return type(error).__name__.removesuffix("Error") or "failed"
+    return type(error).__name__
 
 
+_NO_CREDENTIALS = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 _MEANINGS = {
+    "169.254.169.254": _NO_CREDENTIALS,  # the metadata of a cloud machine, asked last
+    "ConnectionRefused": "nobody answers at the store's address",
     "Connection refused": "nobody answers at the store's address",
     "dns error": "the store's host name is not known",
     "timed out": "the store does not answer in time",
     "Timeout": "the store does not answer in time",
     "error sending request": "the connection to the store broke",
     "connection": "the connection to the store broke",
-    "credentials": "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-    "instance metadata": "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+    "PermissionDenied": "access denied: the credentials are wrong, or have no right to this bucket",
+    "Unauthenticated": "access denied: the credentials are not accepted",
+    "credentials": _NO_CREDENTIALS,
 }

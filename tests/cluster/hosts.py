@@ -91,7 +91,14 @@ class Host:
         self.network = holder.network_of(self.holder.pid)
         self.plug: tuple[Host, str] | None = None  # the head, and its end of the cable
         self.ray: subprocess.Popen[bytes] | None = None
-        self.do("hostname", name)
+        try:
+            self.prepare()
+        except BaseException:
+            self.end()
+            raise
+
+    def prepare(self) -> None:
+        self.do("hostname", self.name)
         self.do("ip", "link", "set", "lo", "up")
         Path("/tmp/ray").mkdir(exist_ok=True)  # a place to mount on
         for path in ("/tmp/ray", "/dev/shm"):
@@ -176,10 +183,13 @@ class Host:
 
 
 class Hosts:
-    """A Ray cluster of a head without CPUs and some nodes; all of it is gone at exit."""
+    """A Ray cluster of a head without CPUs and some nodes; all of it is gone at exit.
 
-    def __init__(self, folder: Path, cpus: Sequence[int] = (1, 1)):
-        self.folder, self.cpus = Path(folder), cpus
+    `environment` is for `ray start` on the head and these nodes, such as how soon the head gives a silent node up.
+    """
+
+    def __init__(self, folder: Path, cpus: Sequence[int] = (1, 1), environment: Mapping[str, str] | None = None):
+        self.folder, self.cpus, self.environment = Path(folder), cpus, environment
         self.nodes: list[Host] = []
         self.drivers: list[Driver] = []
 
@@ -201,10 +211,12 @@ class Hosts:
         self.head.do("ip", "link", "add", "bridge", "type", "bridge")
         self.head.do("ip", "address", "add", f"{self.head.ip}/24", "dev", "bridge")
         self.head.do("ip", "link", "set", "bridge", "up")
-        self.head.ray_start("--head", "--port", "6379", "--num-cpus", "0", "--include-dashboard=False")
+        self.head.ray_start(
+            "--head", "--port", "6379", "--num-cpus", "0", "--include-dashboard=False", environment=self.environment
+        )
         wait_until(self.head.raylet, UP_WITHIN, self.head)
         for cpus in self.cpus:
-            self.begin_node(cpus)
+            self.begin_node(cpus, environment=self.environment)
         self.wait_alive(self.nodes)
 
     def end(self) -> None:
@@ -272,10 +284,14 @@ class Hosts:
 
     def python(self, code: str, timeout: float = 60, environment: Mapping[str, str] | None = None) -> str:
         """What a bit of Python, run on the head host, prints."""
-        done = self.launch([sys.executable, "-c", code], self.folder, environment).finish(timeout)
+        done = self.launch_python(code, environment).finish(timeout)
         if done.returncode:
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr[-3000:]}")
         return done.stdout
+
+    def launch_python(self, code: str, environment: Mapping[str, str] | None = None) -> Driver:
+        """The same in the background."""
+        return self.launch([sys.executable, "-c", code], self.folder, environment)
 
     def launch(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str] | None) -> Driver:
         # As in tests/tools.py, which is not used: this harness must work while the package does not.
