@@ -1,7 +1,6 @@
 """One config from flags and files: bad values get one line that shows them, good ones a folder and an identity."""
 
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -280,7 +279,7 @@ def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
 
 def test_the_identity_of_the_standard_run():
     assert Config().identity == {
-        "format": 1,
+        "format": 2,
         "search": 1,
         "size": "8x8",
         "variant": "open",

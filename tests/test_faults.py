@@ -14,7 +14,9 @@ import pytest
 from enumerate.catalog import Run
 from enumerate.compiled import cache_folder
 from enumerate.executors.events import Lost, SetAside
+from enumerate.manifest import write_manifest
 from enumerate.run import run
+from enumerate.storage import Folder
 from enumerate.verify import verify
 from enumerate.work import run_slice
 
@@ -65,6 +67,12 @@ def run_and_die(config, number, before, **options):
     return os.WIFSIGNALED(status)
 
 
+def assert_sound(folder):
+    """Killed at whatever moment: what is there is sound, or it is no run at all."""
+    if (folder / "_run" / "run.json").exists():
+        assert verify(Run(folder)).damage == []
+
+
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 @pytest.mark.parametrize("steps", [(3_000,), (1_500, 3_000)], ids=["new", "extended"])
 def test_a_run_killed_at_any_change_of_a_file_is_continued_to_the_same_bytes(tmp_path, expected, steps, before):
@@ -75,6 +83,7 @@ def test_a_run_killed_at_any_change_of_a_file_is_continued_to_the_same_bytes(tmp
         for limit in steps[:-1]:
             run_serially(small(folder, max=limit))
         died = run_and_die(small(folder, max=steps[-1]), number, before)
+        assert_sound(folder)
         run_serially(small(folder, max=steps[-1]))
         assert part_sums(folder) == expected, f"killed at call {number}"
         assert verify(Run(folder)).damage == []
@@ -83,6 +92,36 @@ def test_a_run_killed_at_any_change_of_a_file_is_continued_to_the_same_bytes(tmp
         killed += 1
         number += stride
     assert killed > 20
+
+
+def test_a_run_killed_at_each_change_that_supersedes_a_short_slice_keeps_the_whole_one_alone(tmp_path):
+    """One start square, one slice, one part: every state on the way from the short slice to the whole one is met."""
+    options = {"start": "a1", "variant": "open", "slice_tours": 10_000}
+    run_serially(small(tmp_path / "at once", max=1_000, **options))
+    at_once = part_sums(tmp_path / "at once")
+    number, died, states = 1, True, set()
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=500, **options))
+        died = run_and_die(small(folder, max=1_000, **options), number, before=True)
+        assert_sound(folder)
+        states.add((kinds(part_sums(folder)), kinds(path.name for path in commits(folder))))
+        run_serially(small(folder, max=1_000, **options))
+        assert part_sums(folder) == at_once
+        assert [path.name for path in commits(folder)] == ["000000-0000.json"]
+        assert verify(Run(folder)).damage == []
+        number += 1
+    assert states == {
+        ("short", "short"),
+        ("short whole", "short"),
+        ("short whole", "short whole"),
+        ("whole", "short whole"),
+        ("whole", "whole"),
+    }
+
+
+def kinds(names):
+    return " ".join(sorted("short" if "-to-500" in name else "whole" for name in names))
 
 
 def test_a_run_killed_again_and_again_comes_to_its_end(tmp_path, expected):
@@ -95,38 +134,57 @@ def test_a_run_killed_again_and_again_comes_to_its_end(tmp_path, expected):
     assert part_sums(folder) == expected
 
 
-def test_a_worker_killed_while_it_replaces_a_slice_and_another_one_after_it_do_no_harm(tmp_path, expected):
-    """Two workers die one after the other on the same slice that takes the place of a shorter one."""
-    for number in range(1, 24, 2):
-        folder = tmp_path / str(number)
-        run_serially(small(folder, max=1_500))
-        config = small(folder)
-        slice_ = Run(folder).progress[0].next_slice(config)
-        assert slice_.replaces
-        for attempt in (number, max(1, number - 4)):
-            child = os.fork()
-            if child == 0:
-                try:
-                    die_at(attempt, before=True)
-                    run_slice(config, slice_)
-                finally:
-                    os._exit(0)
-            os.waitpid(child, 0)
-        run_serially(config)
-        assert part_sums(folder) == expected
-        assert verify(Run(folder)).damage == []
+def work_and_die(config, slice_, number):
+    """One worker's slice in a forked process that dies on the way; False if it came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            die_at(number, before=True)
+            run_slice(config, "a shift", slice_)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
 
 
-def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound_in_the_end(tmp_path, expected):
+def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do_no_harm(tmp_path, expected):
+    """Two workers die one after the other on the same slice that supersedes a shorter one."""
     number, died = 1, True
     while died:
         folder = tmp_path / str(number)
         run_serially(small(folder, max=1_500))
-        died = run_and_die(small(folder), number, before=True, fresh=True)
-        run_serially(small(folder))
+        config = small(folder)
+        slice_ = Run(folder).progress[0].next_slice(config)
+        assert slice_.supersedes
+        write_manifest(Folder(folder), config, Run(folder).manifest, "a shift")
+        died = work_and_die(config, slice_, number)
+        assert_sound(folder)
+        work_and_die(config, slice_, max(1, number - 4))
+        assert_sound(folder)
+        run_serially(config)
         assert part_sums(folder) == expected
         assert verify(Run(folder)).damage == []
-        number += 5
+        number += 1
+    assert number > 9  # part and record were synced and linked, and the short ones removed
+
+
+@pytest.mark.parametrize("other", [{}, {"seed": 5, "start": "h8"}], ids=["the same run", "another run"])
+def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound_in_the_end(tmp_path, expected, other):
+    number, died, states = 1, True, set()
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=1_500, **other))
+        died = run_and_die(small(folder), number, before=True, fresh=True)
+        assert_sound(folder)
+        mark, known = ((folder / "_run" / name).exists() for name in ("discarding", "run.json"))
+        states.add((mark, known))
+        # The same command again; without --fresh it does as well, unless another run still stands there.
+        run_serially(small(folder), fresh=bool(other) and known and Run(folder).config.seed == other["seed"])
+        assert part_sums(folder) == expected
+        assert verify(Run(folder)).damage == []
+        assert not (folder / "_run" / "discarding").exists()
+        number += 1 if mark else 5
+    assert {(True, True), (True, False), (False, True)} == states
 
 
 @contextmanager
@@ -248,11 +306,11 @@ def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
     assert "another process is working on this run" in second.stderr
 
 
-def deadly_slice(config, slice_):
+def deadly_slice(config, shift, slice_):
     """Kills whoever works on c2."""
     if slice_.job.start == 10:
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_slice(config, slice_)
+    return run_slice(config, shift, slice_)
 
 
 def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_path, expected, monkeypatch):
@@ -274,9 +332,9 @@ def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import enumerate.work as work, os\n"
         "real = work.run_slice\n"
-        "def run_slice(config, slice_):\n"
+        "def run_slice(config, shift, slice_):\n"
         "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"
-        "    return real(config, slice_)\n"
+        "    return real(config, shift, slice_)\n"
         "run_slice.__module__, run_slice.__qualname__ = 'enumerate.work', 'run_slice'\n"
         "work.run_slice = run_slice\n"
     )
@@ -433,8 +491,8 @@ def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, exp
     assert part_sums(tmp_path / "run") == expected
 
 
-def slice_that_dies_once_after_its_commit(config, slice_):
-    result = run_slice(config, slice_)
+def slice_that_dies_once_after_its_commit(config, shift, slice_):
+    result = run_slice(config, shift, slice_)
     flag = Path(config.place).parent / f"died-{slice_.job.number}-{slice_.number}"
     if not flag.exists():
         flag.touch()

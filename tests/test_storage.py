@@ -1,53 +1,31 @@
-"""A file stands under its final name only when it is complete, whenever the writer is killed."""
+"""What every storage promises: files appear whole, under one name once, and a run has one coordinator at a time."""
 
-import errno
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from enumerate.errors import Locked
-from enumerate.storage import STAGING, Folder
+from enumerate.errors import Damaged, Locked
+from enumerate.storage import LOCK, Bucket, Folder, is_url, objects, open_storage
 
-from .tools import ROOT
+from .tools import environment_with
 
 NAME = "tours/variant=open/start=a1/part-000000-0000.parquet"
 OLD, NEW = b"old" * 1000, b"new" * 1000
 
-# Stops itself with SIGKILL just before its nth change of the file system.
-MORTAL = """
-import os, signal, sys
-from pathlib import Path
-from enumerate.storage import Folder
-
-left = int(sys.argv[1])
-
-def mortal(change):
-    def changed(*arguments, **options):
-        global left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return change(*arguments, **options)
-    return changed
-
-for name in ("mkdir", "fsync", "link", "replace", "unlink"):
-    setattr(os, name, mortal(getattr(os, name)))
-
-getattr(Folder(Path(sys.argv[2])), sys.argv[3])(sys.argv[4], b"new" * 1000)
-"""
-
 HOLDER = """
-import sys, time
-from pathlib import Path
+import sys
 from enumerate.errors import Locked
-from enumerate.storage import Folder
+from enumerate.storage import open_storage
 
 try:
-    with Folder(Path(sys.argv[1])).lock():
+    with open_storage(sys.argv[1]).lock():
         print("held", flush=True)
         sys.stdin.read()
 except Locked as error:
@@ -55,34 +33,44 @@ except Locked as error:
 """
 
 
-def python(script, *words):
-    return [sys.executable, "-c", script, *map(str, words)]
-
-
-def environment():
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+def holding(storage):
+    """The words of another process that holds a run until its input ends."""
+    return [sys.executable, "-c", HOLDER, storage.place]
 
 
 @pytest.fixture
-def storage(tmp_path):
+def storage(place):
     """The storage of a run that has been opened once."""
-    (tmp_path / "run" / "_run").mkdir(parents=True)
-    return Folder(tmp_path / "run")
+    storage = open_storage(f"{place}/run")
+    with storage.lock():
+        pass
+    storage.remove([LOCK])
+    return storage
 
 
 @pytest.fixture
 def holder(storage):
     """Another process that holds the lock until its input ends."""
-    words = python(HOLDER, storage.root)
     with subprocess.Popen(
-        words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        holding(storage), env=environment_with(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
 
 
-# Create and replace
+def names(storage, folder="."):
+    return sorted(name for name, _ in storage.entries(folder))
+
+
+def test_a_path_is_a_folder_and_an_address_is_a_bucket(place):
+    storage = open_storage(place)
+    assert isinstance(storage, Bucket if is_url(place) else Folder)
+    assert storage.place == place
+    assert storage.where(NAME) == f"{place}/{NAME}"
+
+
+# Create, replace and remove
 
 
 def test_what_is_created_is_read_back(storage):
@@ -90,16 +78,34 @@ def test_what_is_created_is_read_back(storage):
     assert storage.create(NAME, NEW) is True
     assert storage.exists(NAME)
     assert storage.read(NAME) == NEW
-    assert storage.size(NAME) == len(NEW)
+    assert list(storage.entries(".")) == [(NAME, len(NEW))]
+
+
+@pytest.mark.parametrize("publish", ["create", "replace"])
+@pytest.mark.parametrize(
+    "data", [b"", bytes(range(256)), memoryview(bytes(range(256)))[3:77], bytes(12_000_000)], ids=len
+)
+def test_every_byte_is_kept(storage, publish, data):
+    getattr(storage, publish)(NAME, data)
+    assert storage.read(NAME) == bytes(data)
+    assert list(storage.entries("tours")) == [(NAME, len(data))]
+
+
+def test_a_file_that_is_not_there_is_damage_to_whoever_reads_it(storage):
+    with pytest.raises(Damaged, match=f"cannot be read .*: {NAME}"):
+        storage.read(NAME)
+
+
+def test_a_folder_of_files_is_no_file(storage):
+    storage.create(NAME, NEW)
+    with pytest.raises(Damaged, match="cannot be read"):
+        storage.read("tours")
 
 
 def test_a_second_create_changes_nothing_and_says_so(storage):
     storage.create(NAME, OLD)
-    before = storage.path(NAME).stat()
     assert storage.create(NAME, NEW) is False
     assert storage.read(NAME) == OLD
-    assert storage.path(NAME).stat().st_ino == before.st_ino
-    assert storage.path(NAME).stat().st_mtime_ns == before.st_mtime_ns
 
 
 def test_replace_publishes_over_whatever_stands_there(storage):
@@ -113,7 +119,7 @@ def test_no_staging_file_is_left_over(storage):
     storage.create(NAME, OLD)
     storage.create(NAME, NEW)
     storage.replace(NAME, NEW)
-    assert storage.names("") == [NAME]
+    assert names(storage) == [NAME]
 
 
 def test_many_writers_of_one_name_have_one_winner_and_its_content(storage):
@@ -122,160 +128,98 @@ def test_many_writers_of_one_name_have_one_winner_and_its_content(storage):
         won = list(pool.map(lambda content: storage.create(NAME, content), contents))
     assert sum(won) == 1
     assert storage.read(NAME) == contents[won.index(True)]
-    assert storage.names("") == [NAME]
+    assert names(storage) == [NAME]
 
 
-def test_names_are_all_files_below_a_folder_sorted_and_relative_to_the_run(storage):
-    for name in ("b/2", "b/10", "a/x/y", "a/w", "c"):
-        storage.create(name, b"")
-    assert storage.names("") == ["a/w", "a/x/y", "b/10", "b/2", "c"]
-    assert storage.names("a") == ["a/w", "a/x/y"]
-    assert storage.names("none") == []
+def test_a_reader_sees_the_old_file_or_the_new_one_and_nothing_between(storage):
+    contents = [bytes([writer]) * 300_000 for writer in range(8)]
+    storage.replace(NAME, contents[0])
+    with ThreadPoolExecutor(2) as pool:
+        written = [pool.submit(storage.replace, NAME, content) for content in contents]
+        while not all(future.done() for future in written):
+            assert storage.read(NAME) in contents
+    assert [future.exception() for future in written] == [None] * len(written)
 
 
 def test_a_removed_file_is_gone_and_may_be_removed_again(storage):
     storage.create(NAME, OLD)
-    storage.remove(NAME)
-    storage.remove(NAME)
+    storage.remove([NAME])
+    storage.remove([NAME])
     assert not storage.exists(NAME)
+    assert names(storage) == []
     assert storage.create(NAME, NEW)
-
-
-def test_a_staged_file_waits_until_it_is_published(storage):
-    storage.replace(next_name(NAME), NEW)
-    assert storage.names("") == [next_name(NAME)]
-    storage.publish(next_name(NAME), NAME)
-    assert storage.names("") == [NAME]
     assert storage.read(NAME) == NEW
 
 
-def test_what_waits_is_in_the_staging_folder_and_looks_like_no_part(storage):
-    staged = next_name(NAME)
-    assert staged.startswith(f"{STAGING}/")
-    assert "/" not in staged.removeprefix(f"{STAGING}/")
-    assert not staged.endswith(".parquet")
+def test_many_files_are_removed_at_once_whether_they_are_there_or_not_and_no_others(storage, monkeypatch):
+    monkeypatch.setattr(objects, "_DELETE_CHUNK", 4)
+    for number in range(11):
+        storage.create(f"a/{number}", b"")
+    storage.remove(f"a/{number}" for number in range(2, 20) if number != 5)
+    assert names(storage) == ["a/0", "a/1", "a/5"]
+    storage.remove([])
+    assert names(storage) == ["a/0", "a/1", "a/5"]
 
 
-def test_names_that_wait_for_different_parts_differ():
-    other = NAME.replace("start=a1", "start=b1")
-    assert next_name(other) != next_name(NAME)
+# Listing
 
 
-# File systems that fail
+def test_entries_are_all_files_below_a_folder_with_their_sizes_and_relative_to_the_run(storage):
+    sizes = {"b/2": 2, "b/10": 10, "a/x/y": 0, "a/w": 1, "ab/v": 3, "c": 4}
+    for name, size in sizes.items():
+        storage.create(name, bytes(size))
+    for whole in ("", "."):
+        assert dict(storage.entries(whole)) == sizes
+    assert sorted(storage.entries("a")) == [("a/w", 1), ("a/x/y", 0)]
+    assert list(storage.entries("a/x")) == [("a/x/y", 0)]
+    assert list(storage.entries("none")) == []
 
 
-@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK])
-def test_create_is_still_create_only_without_hard_links(storage, monkeypatch, number):
-    def link(*_):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(os, "link", link)
-    assert storage.create(NAME, OLD) is True
-    assert storage.create(NAME, NEW) is False
-    assert storage.read(NAME) == OLD
-    assert storage.names("") == [NAME]
+def test_entries_come_one_after_the_other(storage):
+    storage.create("a/b", b"")
+    assert isinstance(storage.entries("."), types.GeneratorType)
+    assert next(iter(storage.entries("."))) == ("a/b", 0)
 
 
-@pytest.mark.parametrize(
-    ("publish", "step"), [("create", "fsync"), ("create", "link"), ("replace", "fsync"), ("replace", "replace")]
-)
-def test_a_failing_disk_is_told_and_leaves_no_final_file(storage, monkeypatch, publish, step):
-    storage.create("other", b"")  # the folders exist: what fails is the file itself
-
-    def fail(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match="No space left"):
-        getattr(storage, publish)("some.json", NEW)
-    assert not storage.exists("some.json")
+@pytest.mark.parametrize("page", [1, 2, 3, 5, 100])
+def test_every_file_is_listed_once_however_many_come_at_a_time(storage, monkeypatch, page):
+    monkeypatch.setattr(objects, "_LIST_CHUNK", page)
+    made = ["start=a1-b/z", "start=a1/x", "start=a1/x-to-5", "start=a1/x.json", "start=a10/y", "start=b/1/2/3"]
+    for name in made:
+        storage.create(f"tours/{name}", b"")
+    assert names(storage, "tours") == sorted(f"tours/{name}" for name in made)
 
 
-def test_a_file_that_could_not_be_written_leaves_no_staging_file(storage, monkeypatch):
-    storage.create("other", b"")
-
-    def fail(_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="Input/output error"):
-        storage.create(NAME, NEW)
-    assert storage.names("") == ["other"]
-
-
-@pytest.mark.parametrize(("publish", "step"), [("create", "link"), ("replace", "replace")])
-def test_a_file_is_synced_before_it_gets_its_name_and_its_folder_afterwards(storage, monkeypatch, publish, step):
-    getattr(storage, publish)("folder/other", b"")  # makes the folders
-    happened = []
-    sync, move = os.fsync, getattr(os, step)
-
-    def recording_sync(handle):
-        name = os.path.basename(os.readlink(f"/proc/self/fd/{handle}")).split(".")[0]
-        assert name == "folder" or os.fstat(handle).st_size == len(NEW)
-        happened.append(("synced", name))
-        sync(handle)
-
-    def recording_move(source, target):
-        happened.append(("named", os.path.basename(target)))
-        move(source, target)
-
-    monkeypatch.setattr(os, "fsync", recording_sync)
-    monkeypatch.setattr(os, step, recording_move)
-    getattr(storage, publish)("folder/file", NEW)
-    assert happened == [("synced", "file"), ("named", "file"), ("synced", "folder")]
+def test_more_files_than_a_store_lists_or_removes_in_one_request(storage):
+    made = {f"_run/commits/{number:06d}-0000.json": number % 7 for number in range(2_150)}
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(lambda name: storage.create(name, bytes(made[name])), made))
+    listed = list(storage.entries("_run/commits"))
+    assert len(listed) == len(made)
+    assert dict(listed) == made
+    storage.remove(made)
+    assert list(storage.entries(".")) == []
 
 
-def test_each_new_folder_is_made_durable_in_the_one_above(storage, monkeypatch):
-    synced = []
-    sync = os.fsync
-
-    def recording_sync(handle):
-        synced.append(os.readlink(f"/proc/self/fd/{handle}"))
-        sync(handle)
-
-    monkeypatch.setattr(os, "fsync", recording_sync)
-    storage = Folder(storage.root / "new")
-    with storage.lock():
-        storage.create("a/b/file", NEW)
-    top = str(storage.root)
-    assert {os.path.dirname(top), top, f"{top}/_run", f"{top}/a", f"{top}/a/b"} <= set(synced)
+def test_files_may_go_while_they_are_listed(storage):
+    for number in range(20):
+        storage.create(f"{number % 4}/{number}", b"")
+    seen = []
+    for name, _ in storage.entries("."):
+        seen.append(name)
+        storage.remove([f"{number % 4}/{number}" for number in range(20)])
+    assert len(seen) == len(set(seen))
+    assert list(storage.entries(".")) == []
 
 
-# Killed writers
-
-
-def killed_at_each_step(storage, publish, prepare):
-    """The final content after the writer was killed before its first, second, ... change; then undisturbed."""
-    for steps in range(100):
-        place = Folder(storage.root / str(steps))
-        (place.root / "_run").mkdir(parents=True)
-        prepare(place)
-        code = subprocess.run(
-            python(MORTAL, steps, place.root, publish, NAME), env=environment(), check=False
-        ).returncode
-        yield place.read(NAME) if place.exists(NAME) else None, code, place
-        if code == 0:
-            return
-
-
-def test_a_killed_creator_leaves_no_file_or_the_whole_file(storage):
-    ends = list(killed_at_each_step(storage, "create", lambda place: None))
-    contents, codes, places = zip(*ends, strict=True)
-    assert codes == (-signal.SIGKILL,) * (len(codes) - 1) + (0,)
-    first = contents.index(NEW)
-    assert contents == (None,) * first + (NEW,) * (len(contents) - first)
-    assert 3 <= first < len(contents) - 1  # killed before and after it had its name
-    for content, place in zip(contents, places, strict=True):
-        assert all(name == NAME or name.startswith(f"{STAGING}/") for name in place.names(""))
-        assert place.create(NAME, OLD) is (content is None)
-
-
-def test_a_killed_replacer_leaves_the_old_file_or_the_new_one(storage):
-    ends = list(killed_at_each_step(storage, "replace", lambda place: place.create(NAME, OLD)))
-    contents = [content for content, _, _ in ends]
-    first = contents.index(NEW)
-    assert contents == [OLD] * first + [NEW] * (len(contents) - first)
-    assert 2 <= first < len(contents) - 1
+def test_runs_side_by_side_do_not_see_each_other(place):
+    one, other = open_storage(f"{place}/run"), open_storage(f"{place}/run2")
+    for storage, content in ((one, OLD), (other, NEW)):
+        with storage.lock():
+            storage.create(NAME, content)
+    assert (one.read(NAME), other.read(NAME)) == (OLD, NEW)
+    one.remove([name for name, _ in one.entries(".")])
+    assert other.read(NAME) == NEW
 
 
 # The lock
@@ -284,25 +228,31 @@ def test_a_killed_replacer_leaves_the_old_file_or_the_new_one(storage):
 def test_a_second_process_is_refused_and_told_which_run(storage, holder):
     with pytest.raises(Locked, match="another process is working on this run") as caught, storage.lock():
         pass
-    assert str(storage.root) in str(caught.value)
+    assert storage.place in str(caught.value)
     second = subprocess.run(
-        python(HOLDER, storage.root), env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+        holding(storage), env=environment_with(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    )
     assert second.stdout.startswith("refused: another process")
 
 
 def test_the_lock_is_free_after_its_holder_was_killed(storage, holder):
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
-    with storage.lock():
+    with storage.lock() as hold:
+        hold.check()
+
+
+def test_a_run_whose_holder_was_killed_can_be_read(storage, holder):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    with storage.lock_for_reading():
         pass
 
 
 def test_the_lock_is_free_after_its_holder_has_ended(storage, holder):
     holder.communicate("")
-    with storage.lock():
-        pass
+    with storage.lock() as hold:
+        hold.check()
 
 
 def test_a_lock_ends_with_an_error_inside_it(storage):
@@ -313,12 +263,14 @@ def test_a_lock_ends_with_an_error_inside_it(storage):
 
 
 def test_a_held_lock_is_held_against_this_process_too(storage):
-    with storage.lock(), pytest.raises(Locked), storage.lock():
-        pass
+    with storage.lock() as hold:
+        with pytest.raises(Locked), storage.lock():
+            pass
+        hold.check()  # and whoever tried has not taken it away
 
 
-def test_other_runs_are_not_locked(storage, holder, tmp_path):
-    with Folder(tmp_path / "other").lock():
+def test_other_runs_are_not_locked(storage, holder, place):
+    with open_storage(f"{place}/other").lock():
         pass
 
 
@@ -327,15 +279,37 @@ def test_a_reader_is_refused_while_a_coordinator_works(storage, holder):
         pass
 
 
-def test_readers_share_a_run_and_keep_coordinators_away(storage):
+def test_readers_share_a_run(storage):
     with storage.lock():
         pass
-    with storage.lock_for_reading(), storage.lock_for_reading(), pytest.raises(Locked), storage.lock():
+    with storage.lock_for_reading(), storage.lock_for_reading():
         pass
+
+
+def test_a_run_is_locked_and_read_again_and_again(storage):
+    for _ in range(3):
+        with storage.lock() as hold:
+            hold.check()
+        with storage.lock_for_reading():
+            pass
+
+
+def test_of_many_who_want_the_lock_at_once_at_most_one_has_it(storage):
+    processes = [
+        subprocess.Popen(
+            holding(storage), env=environment_with(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    answers = [process.stdout.readline() for process in processes]
+    for process in processes:
+        process.communicate("")
+    assert answers.count("held\n") == 1, answers
+    assert sum(answer.startswith("refused: ") for answer in answers) == 3, answers
 
 
 def test_reading_a_run_that_was_never_locked_writes_nothing(storage):
     storage.create(NAME, OLD)
     with storage.lock_for_reading():
         pass
-    assert storage.names("") == [NAME]
+    assert names(storage) == [NAME]

@@ -147,10 +147,11 @@ def test_a_missing_summary_of_a_finished_run_is_named(run_folder):
 
 
 def rewrite(folder, change):
-    """Change a part's tours and make its record fit, so that only the tours themselves can tell."""
-    record_path = folder / "_run" / "commits" / "000001-0001.json"
+    """Change a part's tours and make the records fit, so that only the tours themselves can tell."""
+    record_path, *later = sorted((folder / "_run" / "commits").glob("000001-*.json"))[1:]
     record = unseal(record_path.read_bytes(), "record")
     entry = next(part for part in record["parts"] if part["variant"] == "open")
+    size = entry["bytes"]
     path = folder / entry["name"]
     table = pq.read_table(path, partitioning=None)
     tours = np.array([list(tour.as_py()) for tour in table["tour"]], dtype=np.uint8)
@@ -162,6 +163,10 @@ def rewrite(folder, change):
     path.write_bytes(data)
     entry.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
     record_path.write_bytes(seal(record))
+    for path in later:  # they carry the sums of those before them
+        record = unseal(path.read_bytes(), "record")
+        record["before"]["bytes"] += len(data) - size
+        path.write_bytes(seal(record))
     return entry["name"]
 
 
@@ -200,7 +205,15 @@ def backwards(tours, iterations):
 )
 def test_wrong_tours_are_found_even_if_every_checksum_fits(run_folder, change, words):
     name = rewrite(run_folder, change)
-    assert any(words in line and name in line for line in damage(run_folder))
+    found = damage(run_folder)
+    assert found
+    assert all(words in line and name in line for line in found)
+
+
+def test_the_same_tours_written_again_are_no_damage(run_folder):
+    """What is found above is the change, not that something was rewritten."""
+    rewrite(run_folder, lambda tours, iterations: (tours, iterations))
+    assert damage(run_folder) == []
 
 
 def test_damage_gives_exit_code_4_and_names_the_file(run_folder, tmp_path):

@@ -15,6 +15,7 @@ from enumerate.config import Config
 from enumerate.jobs import Job, Slice, Totals
 from enumerate.run import run
 from enumerate.search import search_slice
+from enumerate.storage import LOCK, is_url, open_storage
 from enumerate.tour import Batch
 
 ROOT = Path(__file__).parents[1]
@@ -91,14 +92,26 @@ def environment_with(extra=None) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1", **(extra or {})}
 
 
-def part_sums(folder) -> dict[str, str]:
+def part_sums(place) -> dict[str, str]:
     """Every file below tours/, by name, with its checksum."""
-    tours = Path(folder) / "tours"
+    if is_url(str(place)):
+        return {
+            name.removeprefix("tours/"): hashlib.sha256(data).hexdigest()
+            for name, data in sorted(run_files(place).items())
+            if name.startswith("tours/")
+        }
+    tours = Path(place) / "tours"
     return {
         str(path.relative_to(tours)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(tours.rglob("*"))
         if path.is_file()
     }
+
+
+def run_files(place) -> dict[str, bytes]:
+    """Every file of a run, by name, with its content; the lock aside."""
+    storage = open_storage(str(place))
+    return {name: storage.read(name) for name, _ in storage.entries(".") if name != LOCK}
 
 
 def per_square(name) -> np.ndarray:
