@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ./run.sh ...             run python -m enumerate with these words
 # ./run.sh test            check format, lint, types and layers, and run the tests
-# ./run.sh test --all      the slow tests too
+# ./run.sh test --all      the slow and the cluster tests too
 # ./run.sh bench ...       run a benchmark from benchmarks/
 #
 # The first call makes .venv and installs the pinned packages into it; later calls find them there.
@@ -56,9 +56,9 @@ install() {
 run_tests() {
     cd "$root"
     export PATH=$venv/bin:$PATH
-    local tier=(-m "not slow")
+    local tier=(-m "not slow and not cluster")
     if [ "${1:-}" = --all ]; then tier=(); shift
-    else echo "(without the slow tests; ./run.sh test --all runs them too)"; fi
+    else echo "(without the slow and the cluster tests; ./run.sh test --all runs them too)"; fi
     echo "== format";  ruff format --check .
     echo "== lint";    ruff check .
     echo "== types";   mypy

@@ -55,6 +55,7 @@ class Sink:
     def __init__(self, storage: Storage, board: Board, slice_: Slice) -> None:
         self.storage, self.board, self.slice = storage, board, slice_
         self.writers: dict[str, PartWriter] = {}
+        self.published: dict[str, memoryview] = {}
 
     def take(self, batch: Batch) -> None:
         """Encode a batch; its memory may be used again afterwards."""
@@ -65,12 +66,19 @@ class Sink:
         """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
         return tuple(self._publish(variant, writer, cut) for variant, writer in sorted(self.writers.items()))
 
+    def publish_again(self) -> None:
+        """Bring back what was cleared away as unrecorded before the record came: the record counts."""
+        for name, data in self.published.items():
+            if not self.storage.exists(name):
+                self.storage.create(name, data)
+
     def _publish(self, variant: str, writer: PartWriter, cut: int | None) -> Part:
         data = writer.close()
         start = self.board.name(self.slice.job.start)
         name = part_name(variant, start, self.slice.job.number, self.slice.number, cut)
         if not self.storage.create(name, data) and self.storage.read(name) != data:
             raise Damaged(f"a slice was written twice with different tours: {name}")
+        self.published[name] = data
         return Part(variant, name, writer.tours, len(data), hashlib.sha256(data).hexdigest())
 
 

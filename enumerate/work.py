@@ -44,8 +44,9 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
             write_seconds=time.perf_counter() - began - found.seconds,
             parts=parts,
         )
-        refuse_other_shift(storage, shift)  # its coordinator may have cleared the parts away by now
+        refuse_other_shift(storage, shift)
         recorded = commit(storage, result)
+        sink.publish_again()  # a worker that was given up may come here long after its coordinator has tidied up
         if slice_.supersedes:
             storage.remove([*(part.name for part in slice_.supersedes.parts), name_of(slice_.supersedes)])
         return recorded

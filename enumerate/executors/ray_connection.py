@@ -9,7 +9,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,16 @@ class Connection:
 
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
+        self.held = ExitStack()
+        # Ray prints messages of its nodes to standard output, where the summary or one JSON document belongs.
+        nowhere = self.held.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # closed by `held`
+        self.held.enter_context(redirect_stdout(nowhere))
 
     def close(self) -> None:
         import ray
 
         ray.shutdown()
+        self.held.close()
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import socket
 import threading
@@ -22,6 +23,7 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 
 from ..errors import Locked
 
+_log = logging.getLogger(__name__)
 RENEW_SECONDS = 3.0
 GONE_SECONDS = 3 * RENEW_SECONDS
 _POLL_SECONDS = 0.5
@@ -104,8 +106,8 @@ class Lease:
                 if not self._write({"e_tag": self.tag}):
                     self.lost = True
                     return
-            except OSError:  # out of reach: if another has taken the run meanwhile, the next attempt will tell
-                continue
+            except Exception as error:  # out of reach: if another has taken the run by then, a later attempt will tell
+                _log.debug("the lease of %s could not be renewed: %r", self.place, error)
 
     def _tag(self) -> str | None:
         def head() -> str | None:

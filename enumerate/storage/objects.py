@@ -102,15 +102,19 @@ class Bucket:
         while True:
             try:
                 answer = request()
-                self.patience = FIRST_SECONDS
+                self.patience = PATIENCE_SECONDS
                 return answer
             except (BaseError, FileNotFoundError) as error:  # what is not found here is the bucket
-                lasting = not isinstance(error, GenericError) or _is_refusal(str(error))
+                lasting = not isinstance(error, GenericError) or _is_refusal(str(error)) or self._has_no_keys(error)
                 if lasting or time.monotonic() + pause > give_up:
                     self.patience = 1.0  # out of reach by now: what is still to be tidied up may try, but not for long
                     raise OSError(None, _reason(error)) from None  # the error itself may name keys
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(5.0, 2 * pause)
+
+    def _has_no_keys(self, error: Exception) -> bool:
+        """Whether the search for credentials ended at the metadata of a cloud machine, before any answer of the store."""
+        return self.patience == FIRST_SECONDS and _METADATA in str(error)
 
 
 @lru_cache(maxsize=8)
@@ -149,9 +153,10 @@ def _reason(error: Exception) -> str:
     return type(error).__name__
 
 
+_METADATA = "169.254.169.254"  # of a cloud machine, asked for credentials when nothing else has any
 _NO_CREDENTIALS = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 _MEANINGS = {
-    "169.254.169.254": _NO_CREDENTIALS,  # the metadata of a cloud machine, asked last
+    _METADATA: _NO_CREDENTIALS,
     "ConnectionRefused": "nobody answers at the store's address",
     "Connection refused": "nobody answers at the store's address",
     "dns error": "the store's host name is not known",
