@@ -113,7 +113,7 @@ class Bucket:
             pause = min(5.0, 2 * pause)
 
     def _has_no_keys(self, error: Exception) -> bool:
-        """Whether the search for credentials ended at the metadata of a cloud machine, before any answer of the store."""
+        """Whether the search for credentials ended at a cloud machine's metadata, before any answer of the store."""
         return self.patience == FIRST_SECONDS and _METADATA in str(error)
 
 
