@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ./run.sh ...             run python -m enumerate with these words
+# ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
 # ./run.sh test --all      the slow and the cluster tests too
 # ./run.sh bench ...       run a benchmark from benchmarks/
@@ -53,6 +54,24 @@ install() {
     )
 }
 
+# Ray is large, and one machine does without: it is installed for the first call that needs it.
+needs_ray() {
+    local word
+    for word in "$@"; do
+        case $word in
+        --address*) return 0 ;;
+        *.toml) grep -qs '^ *address *=' "${word#--config=}" && return 0 ;;
+        esac
+    done
+    return 1
+}
+
+install_for() {
+    # What the tests install is more than enough.
+    installed requirements-test.lock || installed requirements-cluster.lock && return
+    if needs_ray "$@"; then install requirements-cluster.lock; else install requirements.lock; fi
+}
+
 run_tests() {
     cd "$root"
     export PATH=$venv/bin:$PATH
@@ -78,9 +97,13 @@ bench)
     install requirements-test.lock
     exec "$venv/bin/python" "$root/benchmarks/${1:-speed}.py" "${@:2}"
     ;;
+ray)
+    shift
+    install_for --address
+    RAY_USAGE_STATS_ENABLED=0 exec "$venv/bin/ray" "$@"
+    ;;
 *)
-    # What the tests install is more than enough.
-    installed requirements-test.lock || install requirements.lock
+    install_for "$@"
     exec "$venv/bin/python" -m enumerate "$@"
     ;;
 esac
