@@ -168,7 +168,7 @@ def on_s3(source, server):
     server.make_bucket("bench")
     _, document = many_slices("s3://bench/searched", EACH // 4, **server.environment)
     rate = 64 * (EACH // 4) / document["this_call"]["seconds"]
-    line("S3 server here: slices/s of two workers, 2 reads and 2 writes each", f"{rate:,.0f}", "")
+    line("S3 server here: tiny slices/s of two workers, their start included", f"{rate:,.0f}", "")
     count_requests()
     target = open_storage("s3://bench/run")
     names = [name for name, _ in source.entries(".") if name != LOCK]

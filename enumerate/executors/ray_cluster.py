@@ -65,7 +65,8 @@ class Node:
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.id: str = description["NodeID"]
-        self.name = f"{description['NodeManagerAddress']} ({description['NodeManagerHostname']})"
+        # Two nodes may be on one machine: a bit of the id tells them apart, as `ray status` does.
+        self.name = f"{description['NodeManagerAddress']} ({description['NodeManagerHostname']}, {self.id[:6]})"
         self.slots = int(description["Resources"].get("CPU", 0))
 
 
