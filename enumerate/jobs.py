@@ -8,6 +8,7 @@ gives the same result, whoever works on it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 Cursor = tuple[int, ...]
 
@@ -95,7 +96,7 @@ class SliceResult:
         """After how many iterations the budget cut the slice short; None for a whole one."""
         return self.iterations if self.ended == BUDGET else None
 
-    @property
+    @cached_property
     def total(self) -> Totals:
         """The sums up to the end of this slice."""
         before, first_iteration, first_seconds = self.before, self.before.first_iteration, self.before.first_seconds

@@ -26,7 +26,7 @@ from .storage import Storage
 
 COMMITS = "_run/commits"
 _RECORD = re.compile(rf"{COMMITS}/(\d{{6,}})-(\d{{4,}})(?:-to-(\d+))?\.json")
-_READERS = 32
+READERS = 32  # records or parts that are read at a time: on an object store that is waiting, not work
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -79,9 +79,12 @@ def _result(document: Mapping[str, Any]) -> SliceResult:
 
 def check_part(storage: Storage, part: Part) -> None:
     """Read a part and compare its size and checksum with its record."""
-    if not storage.exists(part.name):
-        raise Damaged(f"missing, though a record names it: {part.name}")
-    data = storage.read(part.name)
+    try:
+        data = storage.read(part.name)
+    except Damaged:
+        if storage.exists(part.name):
+            raise
+        raise Damaged(f"missing, though a record names it: {part.name}") from None
     if len(data) != part.bytes:
         raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
     if hashlib.sha256(data).hexdigest() != part.sha256:
@@ -224,7 +227,7 @@ def progress_of(storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf
         last = found[job.number].last()
         return JobProgress(job, read_record(storage, record_name(job.number, *last)) if last else None)
 
-    with ThreadPoolExecutor(_READERS) as pool:
+    with ThreadPoolExecutor(READERS) as pool:
         return list(pool.map(read, plan))
 
 

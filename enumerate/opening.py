@@ -12,6 +12,7 @@ from .errors import BadRequest, Damaged
 from .jobs import Job
 from .ledger import (
     COMMITS,
+    READERS,
     JobProgress,
     Shelf,
     check_part,
@@ -22,7 +23,7 @@ from .ledger import (
 )
 from .manifest import CONCLUDING, NAME, Manifest, read_manifest, write_manifest
 from .sink import parse_part_name
-from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, open_storage
+from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, is_url, open_storage
 from .summary import FILES
 
 DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
@@ -147,7 +148,7 @@ def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, n
         jobs: Sequence[JobProgress] = progress
     else:
         jobs = _of_other_size(storage, progress)
-    with ThreadPoolExecutor(usable_cores()) as pool:
+    with ThreadPoolExecutor(READERS if is_url(storage.place) else usable_cores()) as pool:
         for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
             pass
 

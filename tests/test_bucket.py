@@ -83,7 +83,7 @@ def test_a_store_out_of_reach_is_an_error_of_the_disk_when_patience_ends(s3_plac
     (port,) = free_ports("127.0.0.1", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
     storage = Bucket(f"{s3_place}/out-of-reach")
-    storage.patience = 0.5
+    storage.client.patience = 0.5
     began = time.monotonic()
     with pytest.raises(OSError, match="nobody answers") as caught:
         request_(storage)

@@ -41,35 +41,45 @@ class Introduction:
     trouble: str = ""  # why it could not
 
 
-def introduce(place: str, token: str) -> Introduction:
-    """On the node: read the coordinator's token and write one of our own."""
+def introduce(place: str, token: str, prove: bool) -> Introduction:
+    """On the node: read the coordinator's token and, as proof, write one of our own."""
     facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
     try:
         storage = open_storage(place)
         if not storage.exists(token) or storage.read(token) != token.encode():
             return Introduction(facts, trouble="does not see the output, or another one under the same name")
-        storage.create(mine, mine.encode())
+        if prove:
+            storage.create(mine, mine.encode())
     except (OSError, EnumerateError) as error:
         return Introduction(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
-    return Introduction(facts, proof=mine)
+    return Introduction(facts, proof=mine if prove else "")
 
 
 class Doorkeeper:
-    """At the coordinator: writes the token, and reads what nodes say."""
+    """At the coordinator: writes the token, and reads what nodes say. One worker of each node is asked for a proof."""
 
     def __init__(self, place: str) -> None:
         self.place = place
         self.facts = Facts()
-        self.token = f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
-        self._storage: Storage | None = None
+        self.storage: Storage | None = None
+        self.asked: set[str] = set()
+        self._token = f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
 
-    @property
-    def storage(self) -> Storage:
-        """Opened, and the token written, when the first worker is hired: the run is ours by then."""
-        if self._storage is None:
-            self._storage = open_storage(self.place)
-            self._storage.create(self.token, self.token.encode())
-        return self._storage
+    def token(self) -> str:
+        """The token's name; it is written for the first worker that is hired, when the run is ours."""
+        if self.storage is None:
+            self.storage = open_storage(self.place)
+            self.storage.create(self._token, self._token.encode())
+        return self._token
+
+    def asks_for_proof(self, node: str) -> bool:
+        first = node not in self.asked
+        self.asked.add(node)
+        return first
+
+    def ask_again(self, node: str) -> None:
+        """The worker that was asked may be lost."""
+        self.asked.discard(node)
 
     def why_unfit(self, node: str, said: Introduction) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
@@ -82,9 +92,8 @@ class Doorkeeper:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
         if said.trouble:
             return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
-        if not self.storage.exists(said.proof):
+        if said.proof and self.storage and not self.storage.exists(said.proof):
             return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
-        self.storage.remove([said.proof])
         return None
 
 

@@ -32,26 +32,24 @@ GET_SECONDS = 10.0  # for a result that is said to be there
 class Actor:
     """What runs on a node."""
 
-    def __init__(self, place: str, token: str) -> None:
-        self.place, self.token = place, token
-
-    def introduce(self) -> Introduction:
-        return introduce(self.place, self.token)
+    def introduce(self, place: str, token: str, prove: bool) -> Introduction:
+        return introduce(place, token, prove)
 
     def work(self, work: bytes, slice_: Slice) -> Outcome:
         return attempt(pickle.loads(work), slice_)
 
 
+_actor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
+
+
 class RayWorker:
-    """The coordinator's side of an actor; `answer` is what it owes us."""
+    """The coordinator's side of an actor; `answer` is what it owes us, if anything."""
 
     def __init__(self, node: Node, work: bytes, door: Doorkeeper) -> None:
-        door.storage  # noqa: B018  # the token is there before anybody is asked to read it
         self.at, self.node, self.payload = node, node.name, work
         place = NodeAffinitySchedulingStrategy(node.id, soft=False)
-        actor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
-        self.actor = actor.options(scheduling_strategy=place).remote(door.place, door.token)
-        self.answer = self.actor.introduce.remote()
+        self.actor = _actor.options(scheduling_strategy=place).remote()
+        self.answer: Any = self.actor.introduce.remote(door.place, door.token(), door.asks_for_proof(node.name))
 
     def give(self, slice_: Slice) -> None:
         self.answer = self.actor.work.remote(self.payload, slice_)
@@ -79,6 +77,7 @@ class RayPool:
         self.nodes: dict[str, Node] = {}
         self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
         self.looked = float("-inf")
+        self.work: tuple[Work | None, bytes] = (None, b"")
 
     @property
     def slots(self) -> int:
@@ -95,10 +94,10 @@ class RayPool:
         if not candidates:
             return None
         best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
-        return RayWorker(self.nodes[best], pickle.dumps(work), self.door)
+        return RayWorker(self.nodes[best], self._pickled(work), self.door)
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
-        by_answer = {worker.answer: worker for worker in workers}
+        by_answer = {worker.answer: worker for worker in workers if worker.answer is not None}
         if not by_answer:
             time.sleep(seconds)
             return []
@@ -129,13 +128,20 @@ class RayPool:
         """Whether it has just lost a worker: Ray takes a minute to tell that a node is gone, so others come first."""
         return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
 
+    def _pickled(self, work: Work) -> bytes:
+        if work is not self.work[0]:
+            self.work = work, pickle.dumps(work)
+        return self.work[1]
+
     def _hear(self, worker: RayWorker) -> Outcome:
+        answer, worker.answer = worker.answer, None
         try:
-            said = ray.get(worker.answer, timeout=GET_SECONDS)
+            said = ray.get(answer, timeout=GET_SECONDS)
         except GetTimeoutError:
             return Died(f"node {worker.node} does not hand over a result")
         except RayError as loss:
             self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
+            self.door.ask_again(worker.node)
             return Died(f"worker on {worker.node} is lost ({_why_lost(loss)})")
         if not isinstance(said, Introduction):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")

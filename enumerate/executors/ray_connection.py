@@ -58,6 +58,7 @@ def connect(address: str, workers: int) -> Connection:
         os.environ.setdefault(name, value)
     if address == LOCAL:
         _use_own_token()
+        os.environ.setdefault("RAY_worker_niceness", "0")  # else 15, and anything else on the machine comes first
     else:
         os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "8")  # seconds until what does not answer is given up
     try:

@@ -105,7 +105,7 @@ class Pool(Protocol[W]):
     def close(self) -> None: ...
 
 
-@dataclass
+@dataclass(eq=False)
 class Slot(Generic[W]):
     number: int
     worker: W

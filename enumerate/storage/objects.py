@@ -12,6 +12,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -37,8 +38,8 @@ class Bucket:
 
     def __init__(self, place: str) -> None:
         self.place = place.rstrip("/")
-        self.store = _store(self.place)
-        self.patience = FIRST_SECONDS
+        self.client = _client(self.place)
+        self.store = self.client.store
 
     def where(self, name: str) -> str:
         return f"{self.place}/{name}"
@@ -97,35 +98,45 @@ class Bucket:
 
     def _ask(self, request: Callable[[], T]) -> T:
         """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
-        give_up = time.monotonic() + self.patience
+        give_up = time.monotonic() + self.client.patience
         pause = 0.1
         while True:
             try:
                 answer = request()
-                self.patience = PATIENCE_SECONDS
+                self.client.patience = PATIENCE_SECONDS
                 return answer
             except (BaseError, FileNotFoundError) as error:  # what is not found here is the bucket
                 lasting = not isinstance(error, GenericError) or _is_refusal(str(error)) or self._has_no_keys(error)
                 if lasting or time.monotonic() + pause > give_up:
-                    self.patience = 1.0  # out of reach by now: what is still to be tidied up may try, but not for long
+                    self.client.patience = (
+                        1.0  # out of reach by now: what is still to be tidied up may try, but not for long
+                    )
                     raise OSError(None, _reason(error)) from None  # the error itself may name keys
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(5.0, 2 * pause)
 
     def _has_no_keys(self, error: Exception) -> bool:
         """Whether the search for credentials ended at a cloud machine's metadata, before any answer of the store."""
-        return self.patience == FIRST_SECONDS and _METADATA in str(error)
+        return self.client.patience == FIRST_SECONDS and _METADATA in str(error)
+
+
+@dataclass
+class Client:
+    """A store with its connections, and how long it is waited for."""
+
+    store: Any
+    patience: float = FIRST_SECONDS
 
 
 @lru_cache(maxsize=8)
-def _store(place: str) -> Any:
-    """A client with its connections, kept for the life of the process."""
+def _client(place: str) -> Client:
+    """Kept for the life of the process."""
     client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
     retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
     settings: Any = s3_settings() if place.startswith("s3://") else {}
     if settings.get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
-    return obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries)
+    return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
 
 
 def _found(request: Callable[[Any], T], key: Any) -> T | None:
