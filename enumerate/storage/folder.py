@@ -21,6 +21,7 @@ from .protocol import LOCK, RUN_FILES, STAGING, Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
+_LOCK_ATTEMPTS = 10
 _PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to one folder
 _counter = itertools.count()
 
@@ -81,20 +82,28 @@ class Folder:
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
         try:
-            _make_folder(path.parent)
-            with open(path, "a", encoding="utf-8") as file:
+            with self._lock_file() as file:
                 self._flock(file, fcntl.LOCK_EX)
                 try:
                     yield self
                 except BaseException:
                     if [name for name, _ in self.entries(RUN_FILES)] == [LOCK]:
+                        made.insert(0, self.path(STAGING))
                         path.unlink()
                     raise
         except BaseException:
-            for folder in (self.path(STAGING), *made):
+            for folder in made:
                 with contextlib.suppress(OSError):  # not there, or not empty: something is in it that must stay
                     folder.rmdir()
             raise
+
+    def _lock_file(self) -> IO[str]:
+        """Open in a folder that is made if need be: another coordinator, refused, may be taking it away again."""
+        for _ in range(_LOCK_ATTEMPTS):
+            with contextlib.suppress(FileNotFoundError):
+                _make_folder(self.path(LOCK).parent)
+                return open(self.path(LOCK), "a", encoding="utf-8")
+        raise self._locked()
 
     def check(self) -> None:
         """A lock of the file system cannot be lost while its file is open."""

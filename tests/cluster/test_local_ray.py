@@ -54,6 +54,15 @@ def test_a_ray_of_its_own_gives_the_bytes_of_processes_and_leaves_nothing_behind
 
 
 @pytest.mark.cluster
+def test_more_workers_than_slices_do_no_harm(tmp_path, home):
+    """Workers that become ready when nothing is left to do are neither given work nor asked again who they are."""
+    words = ("--size", 8, "--max", 3_000_000, "--start", "a1,b1,c1,d1,e1,f1,g1,h1", "--workers", 8)
+    done = command(*words, "--output", "run", "--address", "local", cwd=tmp_path, environment=environment(home))
+    assert done.returncode == 0, done.stderr
+    assert command("verify", "run", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.cluster
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
 def test_a_signal_to_the_whole_group_stops_it_and_its_ray(tmp_path, home, number, code):
     words = ("--size", 8, "--max", 10**9, "--output", "run", "--address", "local")
