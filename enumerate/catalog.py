@@ -1,4 +1,4 @@
-"""The read side: a run on disk as numpy arrays and Arrow tables.
+"""The read side: a run as numpy arrays and Arrow tables.
 
 >>> from enumerate.catalog import Run
 >>> for tours in Run("output/closed-8x8").tours(start="a1", variant="closed"):
@@ -108,11 +108,16 @@ class Run:
             raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
         raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
 
-    def read_part(self, part: Part, batch_tours: int = BATCH_TOURS) -> Iterator[tuple[Tours, np.ndarray]]:
-        """The tours of one part and their iterations, batch by batch, with page checksums verified."""
+    def read_part(
+        self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None
+    ) -> Iterator[tuple[Tours, np.ndarray]]:
+        """The tours of one part and their iterations, batch by batch, with page checksums verified.
+
+        `data` is its content if it was read before; it is never larger than a slice.
+        """
+        stream = pa.BufferReader(self.storage.read(part.name) if data is None else data)
         try:
-            data = pa.BufferReader(self.storage.read(part.name))  # a part is never larger than a slice
-            with pq.ParquetFile(data, page_checksum_verification=True) as file:
+            with pq.ParquetFile(stream, page_checksum_verification=True) as file:
                 if not file.schema_arrow.equals(part_schema(self.board), check_metadata=True):
                     raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
                 for batch in file.iter_batches(batch_tours):

@@ -149,6 +149,9 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     if report.set_aside:
         say("all other tours are written; run the same command again to try the rest once more")
         return Stopped.exit_code
+    if not report.complete:  # another coordinator may have taken records away
+        say("unfinished; run the same command again to continue")
+        return Stopped.exit_code
     return DONE
 
 
@@ -178,7 +181,7 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
     Parameters
     ----------
     run
-        The folder of the run.
+        The folder of the run, or its address.
     quiet
         Print damage only.
     """
@@ -221,7 +224,7 @@ def show(
     Parameters
     ----------
     run
-        The folder of the run.
+        The folder of the run, or its address.
     start
         Only tours from this square. [default: any]
     variant
@@ -307,7 +310,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {error}")
         return error.exit_code
     except OSError as error:
-        say(f"error: {error}")
+        say(f"error: {error if error.errno else error.strerror}")
         return BadRequest.exit_code
     except KeyboardInterrupt:
         say("stopped at once: nothing finished is lost; a run is continued by the same command")

@@ -57,7 +57,7 @@ class Config:
         if "\0" in self.output:
             raise BadRequest(f"output is a path, and no path has a zero byte: {self.output!r}")
         if "://" in self.output:
-            _refuse_strange_url(self.output)
+            refuse_strange_url(self.output)
         if self.variant not in VARIANTS:
             raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
         if self.executor not in EXECUTORS:
@@ -153,7 +153,7 @@ def refuse_strange_address(address: str) -> None:
         raise BadRequest(f"address is auto, local or host:port: {address!r}")
 
 
-def _refuse_strange_url(place: str) -> None:
+def refuse_strange_url(place: str) -> None:
     """An address that cannot be one, before anything is tried. Credentials in it are not repeated in the error."""
     scheme, _, rest = place.partition("://")
     if scheme not in OBJECT_STORES:

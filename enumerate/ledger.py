@@ -3,8 +3,7 @@
 The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
 never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that
 says where it was cut; a larger budget does it again as a whole, so that parts do not depend on the budgets of the past,
-and its record supersedes the short one. So whoever writes late, for whatever budget, can neither change nor repeat
-what is there.
+and its record supersedes the short one. So whoever writes late, for whatever budget, cannot change what is there.
 
 Each record carries the sums of those before it: the last one of each job tells how the run stands.
 """
@@ -53,6 +52,12 @@ def commit(storage: Storage, result: SliceResult) -> SliceResult:
     return before  # of a worker that was lost right after it
 
 
+def remove_slice(storage: Storage, result: SliceResult) -> None:
+    """Take a slice back, the record first: one without its parts would be damage."""
+    storage.remove([name_of(result)])
+    storage.remove(part.name for part in result.parts)
+
+
 def read_record(storage: Storage, name: str) -> SliceResult:
     """A record, if it is sound and the one that its name says."""
     document = unseal(storage.read(name), name)
@@ -77,8 +82,8 @@ def _result(document: Mapping[str, Any]) -> SliceResult:
     )
 
 
-def check_part(storage: Storage, part: Part) -> None:
-    """Read a part and compare its size and checksum with its record."""
+def check_part(storage: Storage, part: Part) -> bytes:
+    """Read a part and compare its size and checksum with its record; returns what it holds."""
     try:
         data = storage.read(part.name)
     except Damaged:
@@ -89,6 +94,7 @@ def check_part(storage: Storage, part: Part) -> None:
         raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
     if hashlib.sha256(data).hexdigest() != part.sha256:
         raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
+    return data
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -23,6 +24,7 @@ _VERSION_KEYS = ("format", "search")
 class Manifest:
     """The content of run.json."""
 
+    id: str  # another one after --fresh
     identity: dict[str, str | int | float | bool]
     max: int
     tours: int
@@ -53,6 +55,7 @@ def write_manifest(storage: Storage, config: Config, before: Manifest | None, sh
     """Make run.json, create-only, or put a new budget, shift and the versions at work into the one that was there."""
     data = seal(
         {
+            "id": before.id if before else uuid.uuid4().hex,
             "identity": config.identity,
             "budget": {"max": config.max, "tours": config.tours},
             "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
@@ -71,25 +74,42 @@ def read_manifest(storage: Storage) -> Manifest:
     try:
         budget = document["budget"]
         return Manifest(
+            id=document.get("id", ""),
             identity=document["identity"],
             max=budget["max"],
             tours=budget["tours"],
             created=document["created"],
             versions=document["versions"],
-            shift=document.get("shift", ""),  # runs of earlier versions can be read to be refused
+            shift=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
         )
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(NAME)}") from None
 
 
+def new_shift(manifest: Manifest) -> str:
+    """A token for the workers of one coordinator, which also tells whose run they work on."""
+    return f"{manifest.id}-{uuid.uuid4().hex}"
+
+
+def is_of_run(shift: str, manifest: Manifest) -> bool:
+    return shift.startswith(f"{manifest.id}-")
+
+
 def refuse_other_shift(storage: Storage, shift: str) -> None:
     """A worker that lost touch with its coordinator must not write into what another one has gone on with."""
-    try:
-        now = read_manifest(storage).shift
-    except Damaged as error:
-        raise Stopped(f"this run was taken away: {error}") from None
-    if now != shift:
+    now = find_manifest(storage)
+    if now is None:
+        raise Stopped(f"this run was taken away: {storage.place!r}")
+    if now.shift != shift:
         raise Stopped(f"this run was stopped or continued by another coordinator: {storage.place!r}")
+
+
+def find_manifest(storage: Storage) -> Manifest | None:
+    """run.json, or None if it is not there any more."""
+    try:
+        return read_manifest(storage)
+    except Damaged:
+        return None
 
 
 def _versions() -> dict[str, str]:

@@ -117,10 +117,22 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     by_number = {job.job.number: job for job in progress}
     unrecorded = [name for name, _ in storage.entries("tours") if not _is_recorded(name, found, by_number)]
     storage.remove(unrecorded)
+    storage.remove(_late_records(unrecorded, by_number))
     storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
     return progress
+
+
+def _late_records(unrecorded: Sequence[str], progress: dict[int, JobProgress]) -> Iterator[str]:
+    """Records of parts just removed: a late worker may have written one since the records were listed.
+
+    One that is written only now is followed by its parts: its worker sees that its shift is over and looks back.
+    """
+    for part in filter(None, map(parse_part_name, unrecorded)):
+        last = progress[part.job].last
+        if last is None or (part.slice, part.cut) != (last.slice, last.cut):
+            yield record_name(part.job, part.slice, part.cut)
 
 
 def _is_recorded(name: str, found: dict[int, Shelf], progress: dict[int, JobProgress]) -> bool:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from .config import Config
-from .executors.events import Event, Finished, LeftOut, Lost, SetAside, Started
+from .executors.events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting
 from .ledger import JobProgress
 
 PLAIN_SECONDS = 10.0
@@ -38,6 +38,7 @@ class Tally:
         self.config = config
         self.jobs = {job.job.number: job for job in progress}
         self.shares = {number: self._share(job) for number, job in self.jobs.items()}
+        self.sum = sum(self.shares.values())
         self.share_at_start = self.share
         self.began = time.monotonic()
         self.tours = self.iterations = 0
@@ -45,12 +46,14 @@ class Tally:
     def add(self, event: Finished) -> None:
         self.tours += event.result.tours
         self.iterations += event.result.iterations
-        self.shares[event.result.job] = self._share(self.jobs[event.result.job])
+        job, before = event.result.job, self.shares[event.result.job]
+        self.shares[job] = self._share(self.jobs[job])
+        self.sum += self.shares[job] - before
 
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1."""
-        return sum(self.shares.values()) / len(self.shares)
+        return min(1.0, self.sum / len(self.shares))
 
     @property
     def seconds(self) -> float:
@@ -95,7 +98,7 @@ class Plain:
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):
             self.tally.add(event)
-        elif isinstance(event, Lost | SetAside | LeftOut):
+        elif not isinstance(event, Started):
             self.notice(trouble(self.tally.config, event))
         if time.monotonic() >= self.next_line:
             self.next_line = time.monotonic() + PLAIN_SECONDS
@@ -151,8 +154,10 @@ class Fancy:
         return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
 
 
-def trouble(config: Config, event: Lost | SetAside | LeftOut) -> str:
+def trouble(config: Config, event: Lost | SetAside | LeftOut | Waiting) -> str:
     """One line about what went wrong."""
+    if isinstance(event, Waiting):
+        return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
     if isinstance(event, LeftOut):
         return f"going on without a node: {event.reason}"
     what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
@@ -22,7 +21,7 @@ from .executors.ray_connection import connect
 from .executors.serial import Serial
 from .jobs import Job, Slice
 from .ledger import JobProgress
-from .manifest import CONCLUDING, Manifest, write_manifest
+from .manifest import CONCLUDING, Manifest, new_shift, refuse_other_shift, write_manifest
 from .opening import SIZES, SUMS, Opened, opened, tidied
 from .plan import make_plan
 from .storage import is_url
@@ -56,7 +55,7 @@ class Report:
     iterations: int = 0
     nodes: set[str] = field(default_factory=set)  # that finished a slice
     slots: set[int] = field(default_factory=set)
-    retried: int = 0
+    retried: set[tuple[int, int]] = field(default_factory=set)  # job and number of slices
     set_aside: list[SetAside] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
@@ -66,7 +65,7 @@ class Report:
             self.nodes.add(event.node)
             self.slots.add(event.slot)
         elif isinstance(event, Lost):
-            self.retried += 1
+            self.retried.add((event.slice.job.number, event.slice.number))
         elif isinstance(event, SetAside):
             self.set_aside.append(event)
         elif isinstance(event, LeftOut):
@@ -95,7 +94,7 @@ def run(
             return report
         if not queue:  # only the summary is to be mended: what was asked for before still holds
             config = run_.manifest.config(config.place)
-        shift = uuid.uuid4().hex
+        shift = new_shift(run_.manifest)
         write_manifest(run_.storage, config, run_.manifest, shift)
         remove_summary(run_.storage)
         try:
@@ -105,23 +104,24 @@ def run(
                 _work_off(report, run_, events, queue, observer)
         except BaseException:
             with suppress(OSError, EnumerateError):  # the first error is the one to tell
-                _conclude(report, run_, config, plan, stopping)
+                _conclude(report, run_, shift, config, plan)
             raise
-        _conclude(report, run_, config, plan, stopping)
+        _conclude(report, run_, shift, config, plan)
+        report.interrupted = stopping() and not report.complete
     return report
 
 
-def _conclude(report: Report, run_: Opened, config: Config, plan: Sequence[Job], stopping: Callable[[], bool]) -> None:
+def _conclude(report: Report, run_: Opened, shift: str, config: Config, plan: Sequence[Job]) -> None:
     """The summary, from the records: a worker that was ended may have committed what nobody heard of.
 
     First the shift ends, so that a worker out of reach records nothing of what is tidied away.
     """
     run_.hold.check()
+    refuse_other_shift(run_.storage, shift)  # a coordinator that was asleep must not end what another has begun
     write_manifest(run_.storage, config, run_.manifest, CONCLUDING)
     progress = tidied(run_.storage, plan)
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
-    report.interrupted = stopping() and not report.complete
     try:
         write_summary(run_.storage, report.summary)
     except OSError:
@@ -166,7 +166,7 @@ def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deq
                     queue.append(following)
             observer.event(event)
     finally:
-        events.close()  # no worker is left after this
+        events.close()  # workers are ended, as far as they can be reached
         observer.end()
         report.seconds = time.perf_counter() - began
 

@@ -152,13 +152,13 @@ def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[
 
 def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Tours]:
     """The tours of a part, each batch checked before it is handed on."""
-    check_part(run.storage, part)
+    data = check_part(run.storage, part)
     if part.name != part_name(part.variant, run.board.name(start), result.job, result.slice, result.cut):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
     if run.config.variant not in (part.variant, "both"):
         raise Damaged(f"damaged, {part.variant} tours in a run of {run.config.variant} ones: {part.name}")
     count, last = 0, result.before.iterations
-    for tours, iterations in run.read_part(part):
+    for tours, iterations in run.read_part(part, data=data):
         wrong = _why_wrong(run, start, part, tours)
         if not wrong and (iterations[0] <= last or (np.diff(iterations) <= 0).any()):
             wrong = "its iterations do not ascend"

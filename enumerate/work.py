@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from .config import Config
 from .errors import Stopped
 from .jobs import BUDGET, Slice, SliceResult
-from .ledger import commit, name_of
-from .manifest import refuse_other_shift
+from .ledger import commit, record_name, remove_slice
+from .manifest import find_manifest, is_of_run, refuse_other_shift
 from .search import search_slice
 from .sink import Sink
-from .storage import open_storage
+from .storage import Storage, open_storage
 
 
 def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
@@ -46,10 +46,22 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
         )
         refuse_other_shift(storage, shift)
         recorded = commit(storage, result)
-        sink.publish_again()  # a worker that was given up may come here long after its coordinator has tidied up
+        _look_back(storage, shift, result, sink)
         if slice_.supersedes:
-            storage.remove([*(part.name for part in slice_.supersedes.parts), name_of(slice_.supersedes)])
+            remove_slice(storage, slice_.supersedes)
         return recorded
+
+
+def _look_back(storage: Storage, shift: str, result: SliceResult, sink: Sink) -> None:
+    """A worker out of reach may come here long after its shift: its record must be in its own run, beside its parts."""
+    now = find_manifest(storage)
+    if now is None or not is_of_run(shift, now):
+        remove_slice(storage, result)
+        raise Stopped(f"another run was started here: {storage.place!r}")
+    if now.shift != shift:  # the parts may have been cleared away as unrecorded just before the record came
+        sink.publish_again()
+        if result.cut is not None and storage.exists(record_name(result.job, result.slice)):
+            remove_slice(storage, result)  # superseded before it was written
 
 
 @contextmanager

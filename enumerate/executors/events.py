@@ -55,7 +55,14 @@ class LeftOut:
     reason: str
 
 
-Event = Started | Finished | Lost | SetAside | LeftOut
+@dataclass(frozen=True)
+class Waiting:
+    """No worker could begin for a while: every CPU is taken by others, or there is no node."""
+
+    seconds: float
+
+
+Event = Started | Finished | Lost | SetAside | LeftOut | Waiting
 
 
 class Executor(Protocol):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .. import __version__
 from ..compiled import kernel_hash
 from ..errors import BadRequest, EnumerateError
-from ..storage import STAGING, Storage, open_storage
+from ..storage import STAGING, Folder, open_storage
 
 # Parts are the same bytes everywhere only if the same pyarrow writes them.
 _PACKAGES = ("numba", "numpy", "pyarrow")
@@ -41,45 +41,38 @@ class Introduction:
     trouble: str = ""  # why it could not
 
 
-def introduce(place: str, token: str, prove: bool) -> Introduction:
+def introduce(place: str, token: str) -> Introduction:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
     facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
     try:
         storage = open_storage(place)
         if not storage.exists(token) or storage.read(token) != token.encode():
             return Introduction(facts, trouble="does not see the output, or another one under the same name")
-        if prove:
-            storage.create(mine, mine.encode())
+        storage.create(mine, mine.encode())
     except (OSError, EnumerateError) as error:
         return Introduction(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
-    return Introduction(facts, proof=mine if prove else "")
+    return Introduction(facts, proof=mine)
 
 
 class Doorkeeper:
-    """At the coordinator: writes the token, and reads what nodes say. One worker of each node is asked for a proof."""
+    """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
 
     def __init__(self, place: str) -> None:
         self.place = place
         self.facts = Facts()
-        self.storage: Storage | None = None
-        self.asked: set[str] = set()
+        self._written = False
+        self.proved: set[str] = set()  # nodes
         self._token = f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
 
     def token(self) -> str:
         """The token's name; it is written for the first worker that is hired, when the run is ours."""
-        if self.storage is None:
-            self.storage = open_storage(self.place)
-            self.storage.create(self._token, self._token.encode())
+        if not self._written:
+            storage = open_storage(self.place)
+            storage.create(self._token, self._token.encode())
+            if isinstance(storage, Folder) and not storage.has_links:
+                raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.place!r}")
+            self._written = True
         return self._token
-
-    def asks_for_proof(self, node: str) -> bool:
-        first = node not in self.asked
-        self.asked.add(node)
-        return first
-
-    def ask_again(self, node: str) -> None:
-        """The worker that was asked may be lost."""
-        self.asked.discard(node)
 
     def why_unfit(self, node: str, said: Introduction) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
@@ -92,8 +85,9 @@ class Doorkeeper:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
         if said.trouble:
             return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
-        if said.proof and self.storage and not self.storage.exists(said.proof):
+        if node not in self.proved and not open_storage(self.place).exists(said.proof):
             return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
+        self.proved.add(node)
         return None
 
 

@@ -18,6 +18,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from ..errors import Stopped
 from ..jobs import Slice
 from .events import Work
 from .introduction import Doorkeeper, Introduction, introduce
@@ -26,14 +27,17 @@ from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt
 
 LOOK_SECONDS = 1.0  # between two looks at which nodes there are
 DOUBT_SECONDS = 60.0
+ABSENT_SECONDS = 60.0  # that a node which could not write is left out
+HEAD_SECONDS = 10.0  # that the head may be silent
+PROCESS_ENDED = "its process ended"
 GET_SECONDS = 10.0  # for a result that is said to be there
 
 
 class Actor:
     """What runs on a node."""
 
-    def introduce(self, place: str, token: str, prove: bool) -> Introduction:
-        return introduce(place, token, prove)
+    def introduce(self, place: str, token: str) -> Introduction:
+        return introduce(place, token)
 
     def work(self, work: bytes, slice_: Slice) -> Outcome:
         return attempt(pickle.loads(work), slice_)
@@ -49,7 +53,7 @@ class RayWorker:
         self.at, self.node, self.payload = node, node.name, work
         place = NodeAffinitySchedulingStrategy(node.id, soft=False)
         self.actor = _actor.options(scheduling_strategy=place).remote()
-        self.answer: Any = self.actor.introduce.remote(door.place, door.token(), door.asks_for_proof(node.name))
+        self.answer: Any = self.actor.introduce.remote(door.place, door.token())
 
     def give(self, slice_: Slice) -> None:
         self.answer = self.actor.work.remote(self.payload, slice_)
@@ -73,7 +77,8 @@ class RayPool:
 
     def __init__(self, connection: Connection, door: Doorkeeper, most: int) -> None:
         self.connection, self.door, self.most = connection, door, most
-        self.left_out: set[str] = set()
+        self.left_out: dict[str, float] = {}  # until when
+        self.head_seen = time.monotonic()
         self.nodes: dict[str, Node] = {}
         self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
         self.looked = float("-inf")
@@ -97,6 +102,7 @@ class RayPool:
         return RayWorker(self.nodes[best], self._pickled(work), self.door)
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
+        self._look()
         by_answer = {worker.answer: worker for worker in workers if worker.answer is not None}
         if not by_answer:
             time.sleep(seconds)
@@ -105,8 +111,8 @@ class RayPool:
         there, _ = ray.wait(list(by_answer), num_returns=len(by_answer), timeout=0)
         return [(by_answer[answer], self._hear(by_answer[answer])) for answer in there]
 
-    def leave_out(self, node: str) -> bool:
-        self.left_out.add(node)
+    def leave_out(self, node: str, for_good: bool) -> bool:
+        self.left_out[node] = float("inf") if for_good else time.monotonic() + ABSENT_SECONDS
         self.nodes = {key: value for key, value in self.nodes.items() if value.name != node}
         return any(node.slots for node in self.nodes.values())
 
@@ -114,15 +120,19 @@ class RayPool:
         self.connection.close()
 
     def _look(self) -> None:
-        if time.monotonic() - self.looked < LOOK_SECONDS:
+        """Which nodes there are now. Ray itself would wait a minute for a head that is gone, then end this process."""
+        now = time.monotonic()
+        if now - self.looked < LOOK_SECONDS:
             return
-        known = (
-            Node(description)
-            for description in ray.nodes()  # type: ignore[no-untyped-call]
-            if description["Alive"]
-        )
-        self.nodes = {node.id: node for node in known if node.name not in self.left_out}
-        self.looked = time.monotonic()
+        self.looked = now
+        if not self.connection.head_answers():
+            if now - self.head_seen > HEAD_SECONDS:
+                raise Stopped("the head of the Ray cluster is gone; everything finished is kept")
+            return
+        self.head_seen = now
+        described = ray.nodes()  # type: ignore[no-untyped-call]
+        known = (Node(description) for description in described if description["Alive"])
+        self.nodes = {node.id: node for node in known if self.left_out.get(node.name, 0.0) < now}
 
     def _is_doubtful(self, node: str) -> bool:
         """Whether it has just lost a worker: Ray takes a minute to tell that a node is gone, so others come first."""
@@ -138,11 +148,11 @@ class RayPool:
         try:
             said = ray.get(answer, timeout=GET_SECONDS)
         except GetTimeoutError:
-            return Died(f"node {worker.node} does not hand over a result")
+            return Died(f"node {worker.node} does not hand over a result", with_node=True)
         except RayError as loss:
             self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
-            self.door.ask_again(worker.node)
-            return Died(f"worker on {worker.node} is lost ({_why_lost(loss)})")
+            why = _why_lost(loss)
+            return Died(f"worker on {worker.node} is lost ({why})", with_node=why != PROCESS_ENDED)
         if not isinstance(said, Introduction):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
         error = self.door.why_unfit(worker.node, said)
@@ -165,7 +175,7 @@ _MEANINGS = {
     "temporarily unavailable": "out of reach",
     "its node has died": "its node is gone",
     "The node has died": "its node is gone",
-    "worker process has died": "its process ended",
+    "worker process has died": PROCESS_ENDED,
 }
 
 

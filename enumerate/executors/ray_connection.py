@@ -17,6 +17,7 @@ from ..config import AUTO, LOCAL, refuse_strange_address
 from ..errors import BadRequest
 
 KNOCK_SECONDS = 5.0
+HEAD_SECONDS = 2.0
 PACKAGE = Path(__file__).parents[1]
 
 # Ray reads these when it is imported. A node that is cut off is noticed within seconds instead of minutes.
@@ -37,19 +38,32 @@ class Connection:
     """A connected Ray; `close` disconnects, and ends a Ray that was started here."""
 
     def __init__(self, folder: str | None) -> None:
+        import ray
+
         self.folder = folder
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        self.head = (host.strip("[]"), int(port))
         self.held = ExitStack()
         # Ray prints messages of its nodes to standard output, where the summary or one JSON document belongs.
         nowhere = self.held.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # closed by `held`
         self.held.enter_context(redirect_stdout(nowhere))
 
+    def head_answers(self) -> bool:
+        try:
+            with socket.create_connection(self.head, timeout=HEAD_SECONDS):
+                return True
+        except OSError:
+            return False
+
     def close(self) -> None:
         import ray
 
-        ray.shutdown()
-        self.held.close()
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            ray.shutdown()
+        finally:
+            self.held.close()
+            if self.folder:
+                shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def connect(address: str, workers: int) -> Connection:
@@ -83,7 +97,9 @@ def connect(address: str, workers: int) -> Connection:
         raise
     except Exception as error:  # Ray raises what it likes: a version that differs, a token that is missing, a timeout
         with suppress(Exception):
-            Connection(folder).close()
+            ray.shutdown()
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
         raise BadRequest(f"cannot use the Ray cluster: {address!r} ({' '.join(str(error).split())[:300]})") from None
     return Connection(folder)
 

@@ -16,13 +16,15 @@ from typing import Generic, Protocol, TypeVar
 
 from ..errors import EnumerateError, Stopped
 from ..jobs import Slice, SliceResult
-from .events import Event, Finished, LeftOut, Lost, SetAside, Started, Work
+from .events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting, Work
 
 MAX_ATTEMPTS = 3
+MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the slice's fault
 GRACE_SECONDS = 1.0  # for slices at hand when the run is asked to stop
 POLL_SECONDS = 0.2
 START_SECONDS = 10.0  # a worker that takes longer to start is not counted on: others are hired beside it
-ALONE_SECONDS = 120.0  # how long a run waits for a node when there is none
+ALONE_SECONDS = 600.0  # how long a run waits when no worker can begin: no node, or no free CPU
+TELL_SECONDS = 30.0  # between two words about that
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,10 @@ class Failed:
 
 @dataclass(frozen=True)
 class Died:
-    """The worker is gone."""
+    """The worker is gone. `with_node`: perhaps its whole node is."""
 
     reason: str
+    with_node: bool = False
 
 
 Outcome = Ready | Unfit | Done | Failed | Died
@@ -99,8 +102,8 @@ class Pool(Protocol[W]):
     def wait(self, workers: Sequence[W], seconds: float) -> list[tuple[W, Outcome]]:
         """What workers have to say, after at most so many seconds."""
 
-    def leave_out(self, node: str) -> bool:
-        """Hire nobody there any more; False if no other node is left."""
+    def leave_out(self, node: str, for_good: bool) -> bool:
+        """Hire nobody there, for good or for a while; False if no other node is left."""
 
     def close(self) -> None: ...
 
@@ -126,8 +129,9 @@ class Supervisor(Generic[W]):
         self.pool = pool
         self._slots: list[Slot[W]] = []
         self._attempts: Counter[tuple[int, int]] = Counter()
+        self._losses: Counter[tuple[int, int]] = Counter()
         self._failed_starts: Counter[str] = Counter()
-        self._last_company = time.monotonic()
+        self._last_company = self._last_told = time.monotonic()
 
     @property
     def slots(self) -> int:
@@ -138,7 +142,7 @@ class Supervisor(Generic[W]):
 
     def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
         grace_ends = float("inf")
-        self._last_company = time.monotonic()
+        self._last_company = self._last_told = time.monotonic()
         try:
             while queue or self._at_work():
                 if stopping():
@@ -150,6 +154,7 @@ class Supervisor(Generic[W]):
                     yield from self._give(queue)
                 for slot, outcome in self._wait():
                     yield from self._settle(slot, outcome, queue)
+                yield from self._look_for_company()
         finally:
             for slot in self._slots:
                 slot.worker.end()
@@ -173,10 +178,18 @@ class Supervisor(Generic[W]):
             if worker is None:
                 break
             self._slots.append(Slot(next(free), worker))
-        if self._slots:
-            self._last_company = time.monotonic()
-        elif time.monotonic() - self._last_company > ALONE_SECONDS:
-            raise Stopped("no node has had room for a worker for a while; the same command continues")
+
+    def _look_for_company(self) -> Iterator[Event]:
+        """Wait for a worker that can begin, but not silently and not for ever."""
+        now = time.monotonic()
+        if any(slot.ready for slot in self._slots):
+            self._last_company = now
+        alone = now - self._last_company
+        if alone > ALONE_SECONDS:
+            raise Stopped("no worker could begin: no node has a free CPU; everything finished is kept")
+        if alone > START_SECONDS and now - self._last_told > TELL_SECONDS:
+            self._last_told = now
+            yield Waiting(alone)
 
     def _give(self, queue: deque[Slice]) -> Iterator[Event]:
         for slot in self._slots:
@@ -202,8 +215,8 @@ class Supervisor(Generic[W]):
             yield Finished(slot.number, slot.worker.node, slice_, outcome.result)
         elif isinstance(outcome, Unfit):
             yield from self._leave_out(slot.worker.node, outcome.error, queue)
-        elif isinstance(outcome, Failed) and isinstance(outcome.fatal, Stopped):
-            yield from self._leave_out(slot.worker.node, outcome.fatal, queue)
+        elif isinstance(outcome, Failed) and isinstance(outcome.fatal, Stopped):  # it cannot write now
+            yield from self._leave_out(slot.worker.node, outcome.fatal, queue, for_good=False)
         elif isinstance(outcome, Failed) and outcome.fatal:
             raise outcome.fatal
         elif isinstance(outcome, Failed):
@@ -211,9 +224,17 @@ class Supervisor(Generic[W]):
         elif isinstance(outcome, Died):
             self._slots.remove(slot)
             slot.worker.end()  # it may only be out of reach
-            yield from self._lose(slot, outcome.reason, queue)
-            if not slot.ready:
+            yield from self._lose(slot, outcome.reason, queue, outcome.with_node)
+            if outcome.with_node:
+                self._end_idle(slot.worker.node)
+            elif not slot.ready:
                 yield from self._count_failed_start(slot, outcome, queue)
+
+    def _end_idle(self, node: str) -> None:
+        """Idle workers owe no answer, so nobody would hear that they are gone, too."""
+        for slot in [slot for slot in self._slots if slot.worker.node == node and slot.ready and not slot.slice]:
+            slot.worker.end()
+            self._slots.remove(slot)
 
     def _count_failed_start(self, slot: Slot[W], outcome: Died, queue: deque[Slice]) -> Iterator[Event]:
         """A worker that dies before it is ready had no slice to blame; if that goes on, none will ever start there."""
@@ -222,9 +243,11 @@ class Supervisor(Generic[W]):
         if self._failed_starts[node] == MAX_ATTEMPTS:
             yield from self._leave_out(node, EnumerateError(f"workers die while they start: {outcome.reason}"), queue)
 
-    def _leave_out(self, node: str, error: EnumerateError, queue: deque[Slice]) -> Iterator[Event]:
+    def _leave_out(
+        self, node: str, error: EnumerateError, queue: deque[Slice], for_good: bool = True
+    ) -> Iterator[Event]:
         """Go on without a node, if there is another: an error of the only one is the run's."""
-        if not self.pool.leave_out(node):
+        if not self.pool.leave_out(node, for_good):
             raise error
         yield LeftOut(node, str(error))
         for slot in [slot for slot in self._slots if slot.worker.node == node]:
@@ -234,13 +257,13 @@ class Supervisor(Generic[W]):
                 queue.appendleft(slot.slice)
                 yield Lost(slot.number, slot.slice, f"node {node} is left out")
 
-    def _lose(self, slot: Slot[W], reason: str, queue: deque[Slice]) -> Iterator[Event]:
+    def _lose(self, slot: Slot[W], reason: str, queue: deque[Slice], with_node: bool = False) -> Iterator[Event]:
         slice_, slot.slice = slot.slice, None
         if slice_ is None:
             return
         key = (slice_.job.number, slice_.number)
-        self._attempts[key] += 1
-        if self._attempts[key] == MAX_ATTEMPTS:
+        (self._losses if with_node else self._attempts)[key] += 1
+        if self._attempts[key] == MAX_ATTEMPTS or self._losses[key] == MAX_LOSSES:
             yield SetAside(slice_, reason)
         else:
             queue.appendleft(slice_)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..config import refuse_strange_url
 from .folder import Folder
 from .objects import Bucket
 from .protocol import LOCK, RUN_FILES, STAGING, Entry, Hold, Storage, is_url
@@ -17,4 +18,7 @@ __all__ = ["LOCK", "RUN_FILES", "STAGING", "Bucket", "Entry", "Folder", "Hold", 
 
 def open_storage(place: str) -> Storage:
     """The storage at a path or an address such as s3://bucket/run."""
-    return Bucket(place) if is_url(place) else Folder(Path(place))
+    if not is_url(place):
+        return Folder(Path(place))
+    refuse_strange_url(place)
+    return Bucket(place)

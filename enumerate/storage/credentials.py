@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from pathlib import Path
 
 from ..errors import BadRequest
@@ -24,26 +25,38 @@ _OTHER_SOURCES = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTA
 
 def s3_settings() -> dict[str, str]:
     """What obstore is told beyond what it finds by itself: a profile, the endpoint, and a region where none is set."""
-    asked = os.environ.get("AWS_PROFILE")
-    settings = {}
-    if asked or not any(name in os.environ for name in _OTHER_SOURCES):
-        settings = _profile(asked or "default")
-        if asked and "access_key_id" not in settings and "AWS_ACCESS_KEY_ID" not in os.environ:
-            raise BadRequest(
-                f"the profile has no keys of its own: {asked!r};"
-                " export what it stands for: eval $(aws configure export-credentials --format env)"
-            )
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    asked, elsewhere = os.environ.get("AWS_PROFILE"), any(name in os.environ for name in _OTHER_SOURCES)
+    settings = _profile(asked or "default")
+    if elsewhere:  # keys of the environment come first, as with S3's other tools
+        settings = {key: settings[key] for key in ("region", "endpoint") if key in settings}
+    elif asked and "access_key_id" not in settings:
+        raise BadRequest(
+            f"the profile has no keys of its own: {asked!r};"
+            " export what it stands for: eval $(aws configure export-credentials --format env)"
+        )
+    elif "AWS_SESSION_TOKEN" in os.environ:
+        raise BadRequest("AWS_SESSION_TOKEN is set without AWS_ACCESS_KEY_ID: it belongs to other keys")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or settings.get("endpoint")
     if endpoint:
+        _refuse_unless(r"https?://[^\s/@]+(/.*)?", endpoint, "the endpoint of S3 is http(s)://host:port")
         settings["endpoint"] = endpoint
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    settings["region"] = region or settings.get("region", "us-east-1")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or settings.get("region")
+    settings["region"] = region or "us-east-1"
+    _refuse_unless(r"[\w.-]+", settings["region"], "the region of S3 is a word such as us-east-1")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        if not re.fullmatch(r"[!-~]*", os.environ.get(name, "")):
+            raise BadRequest(f"{name} has a character that no key has")
     return settings
+
+
+def _refuse_unless(pattern: str, value: str, meaning: str) -> None:
+    if not re.fullmatch(pattern, value):
+        raise BadRequest(f"{meaning}: {value!r}")
 
 
 def _profile(name: str) -> dict[str, str]:
     """A profile of ~/.aws/config and ~/.aws/credentials; the latter wins."""
-    home = Path.home() / ".aws"
+    home = Path(os.path.expanduser("~")) / ".aws"
     files = {
         os.environ.get("AWS_CONFIG_FILE", str(home / "config")): name if name == "default" else f"profile {name}",
         os.environ.get("AWS_SHARED_CREDENTIALS_FILE", str(home / "credentials")): name,

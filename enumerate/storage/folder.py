@@ -32,6 +32,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.place = str(root)
+        self.has_links = True
 
     def where(self, name: str) -> str:
         return str(self.path(name))
@@ -157,7 +158,9 @@ class Folder:
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            # Some file systems have no hard links; the lock on the run keeps other coordinators away.
+            # Some file systems have no hard links. Then only one machine may work here, where no two workers are at
+            # one slice: the coordinator ends one before it hires the next.
+            self.has_links = False
             created = not path.exists()
             if created:
                 os.replace(staged, path)

@@ -35,7 +35,8 @@ class Lease:
     def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
         self.store, self.name, self.place, self.ask = store, name, place, ask
         self.owner = {"host": socket.gethostname(), "pid": os.getpid(), "id": uuid.uuid4().hex}
-        self.tag: str | None = None  # the version we wrote last
+        self.version: dict[str, str] = {}  # that we wrote last
+        self.writing = threading.Lock()
         self.ended = threading.Event()
         self.lost = False
         self.renewer = threading.Thread(target=self._renew, daemon=True)
@@ -53,28 +54,27 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self.ended.set()
         self.renewer.join(RENEW_SECONDS)
-        if not self.lost:
-            with contextlib.suppress(OSError):  # then it is found abandoned
+        with contextlib.suppress(OSError):  # then it is found abandoned
+            if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
                 self.ask(self._delete)
 
     def refuse_if_held(self) -> None:
-        if self._tag() is not None:
+        if self._found():
             self._abandoned()
 
-    def _abandoned(self) -> str | None:
-        """The version of a lease whose owner is gone (None: it was given back); Locked if the owner is at work."""
-        seen, give_up = self._tag(), time.monotonic() + GONE_SECONDS
-        while time.monotonic() < give_up:
+    def _abandoned(self) -> dict[str, str]:
+        """The version of a lease whose owner is gone (none: it was given back); Locked if the owner is at work."""
+        seen, give_up = self._found(), time.monotonic() + GONE_SECONDS
+        while seen and time.monotonic() < give_up:
             time.sleep(_POLL_SECONDS)
-            now = self._tag()
-            if now is None:
-                return None
-            if now != seen:
+            now = self._found()
+            if now and now != seen:
                 raise Locked(f"another process is working on this run: {self.place!r}")
+            seen = now
         return seen
 
-    def _write_over(self, tag: str | None) -> None:
-        if not self._write("create" if tag is None else {"e_tag": tag}):
+    def _write_over(self, version: dict[str, str]) -> None:
+        if not self._write(version or "create"):
             raise Locked(f"another process has just begun to work on this run: {self.place!r}")
 
     def _write(self, condition: Any) -> bool:
@@ -83,42 +83,48 @@ class Lease:
 
         def put() -> bool:
             try:
-                self.tag = self.store.put(self.name, data, mode=condition, use_multipart=False)["e_tag"]
+                self.version = _version(self.store.put(self.name, data, mode=condition, use_multipart=False))
             except (AlreadyExistsError, PreconditionError, FileNotFoundError):
                 return self._is_mine(data)  # the answer to an earlier attempt may have been lost on its way
             return True
 
-        return bool(self.ask(put))
+        with self.writing:
+            return bool(self.ask(put))
 
     def _is_mine(self, data: bytes) -> bool:
-        try:
+        with contextlib.suppress(FileNotFoundError):
             got = self.store.get(self.name)
             if bytes(got.bytes()) == data:
-                self.tag = got.meta["e_tag"]
+                self.version = _version(got.meta)
                 return True
-        except FileNotFoundError:
-            pass
         return False
 
     def _renew(self) -> None:
         while not self.ended.wait(RENEW_SECONDS):
             try:
-                if not self._write({"e_tag": self.tag}):
+                if not self._write(self.version):
                     self.lost = True
                     return
             except Exception as error:  # out of reach: if another has taken the run by then, a later attempt will tell
                 _log.debug("the lease of %s could not be renewed: %r", self.place, error)
 
-    def _tag(self) -> str | None:
-        def head() -> str | None:
-            try:
-                return str(self.store.head(self.name)["e_tag"])
-            except FileNotFoundError:
-                return None
+    def _found(self) -> dict[str, str]:
+        """The version that is there, or none."""
 
-        tag: str | None = self.ask(head)
-        return tag
+        def head() -> dict[str, str]:
+            try:
+                return _version(self.store.head(self.name))
+            except FileNotFoundError:
+                return {}
+
+        found: dict[str, str] = self.ask(head)
+        return found
 
     def _delete(self) -> None:
         with contextlib.suppress(FileNotFoundError):
             self.store.delete(self.name)
+
+
+def _version(answer: Any) -> dict[str, str]:
+    """What a condition names: S3 goes by the tag, others by the version or by both."""
+    return {key: answer[key] for key in ("e_tag", "version") if answer.get(key)}

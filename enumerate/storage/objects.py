@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import obstore.store
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 
-from ..errors import Damaged
+from ..errors import BadRequest, Damaged
 from .credentials import s3_settings
 from .lease import Lease
 from .protocol import LOCK, Buffer, Entry
@@ -72,6 +72,8 @@ class Bucket:
             try:
                 self.store.put(name, bytes(data), mode="create", use_multipart=False)
             except AlreadyExistsError:
+                if _found(self.store.head, name) is None:
+                    raise Passing from None  # two writers met, and both were turned away
                 return False
             return True
 
@@ -93,8 +95,10 @@ class Bucket:
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:
-        Lease(self.store, LOCK, self.place, self._ask).refuse_if_held()
+        lease = Lease(self.store, LOCK, self.place, self._ask)
+        lease.refuse_if_held()
         yield
+        lease.refuse_if_held()  # one that began meanwhile has changed what was read
 
     def _ask(self, request: Callable[[], T]) -> T:
         """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
@@ -105,8 +109,8 @@ class Bucket:
                 answer = request()
                 self.client.patience = PATIENCE_SECONDS
                 return answer
-            except (BaseError, FileNotFoundError) as error:  # what is not found here is the bucket
-                lasting = not isinstance(error, GenericError) or _is_refusal(str(error)) or self._has_no_keys(error)
+            except (BaseError, FileNotFoundError, Passing) as error:  # what is not found here is the bucket
+                lasting = not isinstance(error, GenericError | Passing) or self._is_refusal(error)
                 if lasting or time.monotonic() + pause > give_up:
                     self.client.patience = (
                         1.0  # out of reach by now: what is still to be tidied up may try, but not for long
@@ -115,9 +119,18 @@ class Bucket:
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(5.0, 2 * pause)
 
-    def _has_no_keys(self, error: Exception) -> bool:
-        """Whether the search for credentials ended at a cloud machine's metadata, before any answer of the store."""
-        return self.client.patience == FIRST_SECONDS and _METADATA in str(error)
+    def _is_refusal(self, error: Exception) -> bool:
+        """Whether the answer will not change: no credentials anywhere, or 4xx other than those that say 'later'."""
+        text = str(error)
+        if self.client.patience == FIRST_SECONDS and _METADATA in text:
+            return True
+        status, code = re.search(r"status:? (?:code:? )?4(\d\d)", text), re.search(r"<Code>(\w+)</Code>", text)
+        later = (status and status[1] in ("08", "09", "25", "29")) or (code and code[1] in _PASSING)
+        return bool(status or (code and code[1] in _LASTING)) and not later
+
+
+class Passing(Exception):
+    """Neither done nor refused: to be tried again."""
 
 
 @dataclass
@@ -136,7 +149,15 @@ def _client(place: str) -> Client:
     settings: Any = s3_settings() if place.startswith("s3://") else {}
     if settings.get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
-    return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
+    try:
+        return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
+    except (BaseError, ValueError) as error:
+        raise BadRequest(f"cannot use the object store: {place!r} ({_first_line(error)})") from None
+
+
+def _first_line(error: Exception) -> str:
+    """Of an error in the settings of a store; these name keys by their names only."""
+    return str(error).strip().split("\n")[0]
 
 
 def _found(request: Callable[[Any], T], key: Any) -> T | None:
@@ -144,12 +165,6 @@ def _found(request: Callable[[Any], T], key: Any) -> T | None:
         return request(key)
     except FileNotFoundError:
         return None
-
-
-def _is_refusal(text: str) -> bool:
-    """Whether the store answered, and its answer will not change: 4xx other than 'slow down' and 'timeout'."""
-    status = re.search(r"status:? (\d{3})|<Code>(NoSuchBucket|InvalidAccessKeyId|SignatureDoesNotMatch)", text)
-    return bool(status and (status[1] is None or (status[1][0] == "4" and status[1] not in ("408", "425", "429"))))
 
 
 def _reason(error: Exception) -> str:
@@ -164,6 +179,8 @@ def _reason(error: Exception) -> str:
     return type(error).__name__
 
 
+_PASSING = ("RequestTimeout", "OperationAborted", "ConditionalRequestConflict", "SlowDown")
+_LASTING = ("NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied")
 _METADATA = "169.254.169.254"  # of a cloud machine, asked for credentials when nothing else has any
 _NO_CREDENTIALS = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 _MEANINGS = {

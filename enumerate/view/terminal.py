@@ -105,7 +105,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if report.config.address or report.retried:
         lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
-                     f"{_counted(report.retried, 'slice')} retried")  # fmt: skip
+                     f"{_counted(len(report.retried), 'slice')} retried")  # fmt: skip
     if tours:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.place
@@ -152,7 +152,7 @@ def report_json(report: Report) -> dict[str, Any]:
             "iterations_per_second": report.iterations / report.seconds if report.seconds else None,
             "nodes": sorted(report.nodes),
             "slots": len(report.slots),
-            "retried": report.retried,
+            "retried": len(report.retried),
             "left_out": [{"node": event.node, "reason": event.reason} for event in report.left_out],
         },
         "bytes_per_tour": total["bytes"] / tours if tours else None,
