@@ -112,8 +112,7 @@ def _start_over(storage: Storage, config: Config) -> None:
 def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] = lambda _: None) -> list[JobProgress]:
     """Where the jobs stand by the records, after everything that no record names is gone."""
     storage.remove([name for name, _ in storage.entries(STAGING)])
-    found = shelves(storage, plan)
-    progress = progress_of(storage, plan, found)
+    found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
     unrecorded = [name for name, _ in storage.entries("tours") if not _is_recorded(name, found, by_number)]
     storage.remove(unrecorded)
@@ -122,6 +121,16 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
     return progress
+
+
+def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, Shelf], list[JobProgress]]:
+    """The records, and where the jobs stand by them. A late worker may supersede one while we look: then once more."""
+    try:
+        found = shelves(storage, plan)
+        return found, progress_of(storage, plan, found)
+    except Damaged:
+        found = shelves(storage, plan)
+        return found, progress_of(storage, plan, found)
 
 
 def _late_records(unrecorded: Sequence[str], progress: dict[int, JobProgress]) -> Iterator[str]:

@@ -208,16 +208,21 @@ def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
     for name, encode in FILES.items():
         if not run.storage.exists(name):
             verdict.damage.append(f"missing: {name}")
-        elif run.storage.read(name) != encode(table) and not _same_content(run, name, table):
+        elif run.storage.read(name) != encode(table) and not _is_as_good(run, name, table, verdict.complete):
             verdict.damage.append(f"damaged, not the summary of the records: {name}")
 
 
-def _same_content(run: Run, name: str, table: pa.Table) -> bool:
-    """Another pyarrow may have written the same summary in other bytes; ours would not."""
-    if run.manifest.versions.get("pyarrow") == pa.__version__ or name != PARQUET:
-        return False
+def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
+    """Whether a summary in other bytes is sound, too.
+
+    Another pyarrow may have written the same; ours would not. In an unfinished run a late worker may have added a
+    record to those that were summed up; then both files must still be one summary, unharmed.
+    """
     try:
-        written = pq.read_table(pa.BufferReader(run.storage.read(name)), page_checksum_verification=True)
-    except (OSError, pa.ArrowException):
+        written = pq.read_table(pa.BufferReader(run.storage.read(PARQUET)), page_checksum_verification=True)
+    except (OSError, Damaged, pa.ArrowException):
         return False
-    return bool(written.equals(table))
+    if complete or written.schema != table.schema or written.num_rows != table.num_rows:
+        other = run.manifest.versions.get("pyarrow") != pa.__version__
+        return name == PARQUET and other and bool(written.equals(table))
+    return all(run.storage.read(file) == encode(written) for file, encode in FILES.items())

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 
 import pytest
 
+from enumerate import opening, work
 from enumerate.catalog import Run
 from enumerate.errors import BadRequest, Damaged, Stopped
 from enumerate.jobs import BUDGET, Totals
 from enumerate.ledger import COMMITS, name_of, records
-from enumerate.manifest import NAME, read_manifest, write_manifest
+from enumerate.manifest import NAME, new_shift, read_manifest, write_manifest
 from enumerate.sealed import seal, unseal
 from enumerate.sink import Sink, parse_part_name, part_name
 from enumerate.storage import is_url, open_storage
@@ -186,11 +189,18 @@ def set_shift(place, config, shift):
     write_manifest(storage, config, read_manifest(storage), shift)
 
 
+def begin_shift(place, config) -> str:
+    """What a coordinator does before it hires workers."""
+    shift = new_shift(read_manifest(open_storage(place)))
+    set_shift(place, config, shift)
+    return shift
+
+
 def test_a_worker_of_the_shift_at_work_writes(run_place):
     config = small(run_place)
-    set_shift(run_place, config, "this one")
+    shift = begin_shift(run_place, config)
     slice_ = next_slice(run_place, config)
-    result = run_slice(config, "this one", slice_)
+    result = run_slice(config, shift, slice_)
     assert (result.slice, result.cut) == (slice_.number, None)
     assert not [name for name in run_files(run_place) if "000000" in name and "-to-" in name]
 
@@ -211,7 +221,7 @@ def test_a_worker_of_a_run_that_was_taken_away_writes_nothing(run_place):
     storage = open_storage(run_place)
     storage.remove([name for name, _ in storage.entries(".") if name.startswith(("tours/", "_run/"))])
     before = run_files(run_place)
-    with pytest.raises(Stopped, match="this run was taken away: cannot be read"):
+    with pytest.raises(Stopped, match="this run was taken away"):
         run_slice(config, "an earlier one", slice_)
     assert run_files(run_place) == before
 
@@ -244,11 +254,11 @@ def after_publishing(monkeypatch, happens):
 def test_a_worker_overtaken_between_parts_and_record_does_not_record(run_place, expected, monkeypatch, limit):
     """Its coordinator is lost; another one clears its parts away and does the slice itself."""
     config = small(run_place, max=limit)
-    set_shift(run_place, config, "lost")
+    shift = begin_shift(run_place, config)
     slice_ = next_slice(run_place, config)
     after_publishing(monkeypatch, lambda: run_serially(small(run_place)))
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
-        run_slice(config, "lost", slice_)
+        run_slice(config, shift, slice_)
     assert (record_names(run_place), part_sums(run_place)) == expected
     assert damage(run_place) == []
 
@@ -256,7 +266,7 @@ def test_a_worker_overtaken_between_parts_and_record_does_not_record(run_place, 
 def test_a_worker_does_not_record_parts_that_a_refused_call_has_cleared_away(run_place, expected, monkeypatch):
     """The coordinator is lost. The next call asks for too little, and is refused: but it has tidied up."""
     config = small(run_place)
-    set_shift(run_place, config, "lost")
+    shift = begin_shift(run_place, config)
     slice_ = next_slice(run_place, config)
 
     def refused_call():
@@ -265,35 +275,125 @@ def test_a_worker_does_not_record_parts_that_a_refused_call_has_cleared_away(run
 
     after_publishing(monkeypatch, refused_call)
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
-        run_slice(config, "lost", slice_)
+        run_slice(config, shift, slice_)
     assert damage(run_place) == []
     assert run_serially(config).complete
     assert (record_names(run_place), part_sums(run_place)) == expected
 
 
+def before_the_record(monkeypatch, happens):
+    """Let something happen between the last look at the shift and the record: its put may be repeated for a while."""
+    commit = work.commit
+
+    def commit_late(storage, result):
+        monkeypatch.setattr(work, "commit", commit)
+        happens()
+        return commit(storage, result)
+
+    monkeypatch.setattr(work, "commit", commit_late)
+
+
+def test_a_record_in_flight_while_the_run_is_stopped_finds_its_parts_again(run_place, expected, monkeypatch):
+    config = small(run_place)
+    shift = begin_shift(run_place, config)
+    slice_ = next_slice(run_place, config)
+    before_the_record(monkeypatch, lambda: run_serially(config, stopping=lambda: True))
+    assert run_slice(config, shift, slice_).slice == slice_.number
+    assert damage(run_place) == []
+    assert run_serially(config).complete
+    assert (record_names(run_place), part_sums(run_place)) == expected
+
+
+def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_place, expected, monkeypatch):
+    """The records are listed, then comes the late one, then the parts are listed."""
+    config = small(run_place)
+    shift = begin_shift(run_place, config)
+    slice_, listed = next_slice(run_place, config), opening.shelves
+
+    def listed_and_then(storage, plan):
+        found = listed(storage, plan)
+        monkeypatch.setattr(opening, "shelves", listed)
+        late.set()
+        worker.join()
+        return found
+
+    late = threading.Event()
+    before_the_record(monkeypatch, late.wait)
+    worker = threading.Thread(target=run_slice, args=(config, shift, slice_))
+    worker.start()
+    time.sleep(0.5)  # it waits at its record now
+    monkeypatch.setattr(opening, "shelves", listed_and_then)
+    run_serially(config, stopping=lambda: True)
+    assert damage(run_place) == []
+    assert run_serially(config).complete
+    assert (record_names(run_place), part_sums(run_place)) == expected
+
+
+def test_a_record_in_flight_while_the_run_is_started_over_is_taken_back(run_place, monkeypatch):
+    config, other = small(run_place), small(run_place, seed=1, h_prob=0.5, max=1_000)
+    shift = begin_shift(run_place, config)
+    slice_ = next_slice(run_place, config)
+    after = []
+
+    def start_over():
+        run_serially(other, fresh=True)
+        after.append(run_files(run_place))
+
+    before_the_record(monkeypatch, start_over)
+    with pytest.raises(Stopped, match="another run was started here"):
+        run_slice(config, shift, slice_)
+    assert run_files(run_place) == after[0]
+    assert damage(run_place) == []
+
+
+def test_a_short_slice_that_comes_after_the_whole_one_is_taken_back(run_place, expected, monkeypatch):
+    config = small(run_place, max=1_600)
+    shift = begin_shift(run_place, config)
+    slice_ = next_slice(run_place, config)
+    before_the_record(monkeypatch, lambda: run_serially(small(run_place)))
+    run_slice(config, shift, slice_)
+    assert damage(run_place) == []
+    assert (record_names(run_place), part_sums(run_place)) == expected
+
+
+def test_a_coordinator_that_was_asleep_does_not_end_what_another_has_begun(run_place, monkeypatch):
+    """As if its lock were worth nothing: it wakes up after another has continued the run, and is told so."""
+    config, stolen = small(run_place), []
+
+    def take_over():
+        if not stolen:
+            stolen.append(begin_shift(run_place, small(run_place, max=9_000)))
+        return True
+
+    with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
+        run_serially(config, stopping=take_over)
+    manifest = read_manifest(open_storage(run_place))
+    assert (manifest.shift, manifest.max) == (stolen[0], 9_000)
+
+
 def test_two_workers_on_one_slice_leave_one_record_and_the_second_is_told_of_it(run_place):
     config = small(run_place)
-    set_shift(run_place, config, "this one")
+    shift = begin_shift(run_place, config)
     slice_ = next_slice(run_place, config)
-    first = run_slice(config, "this one", slice_)
+    first = run_slice(config, shift, slice_)
     before = run_files(run_place)
-    assert run_slice(config, "this one", slice_) == first
+    assert run_slice(config, shift, slice_) == first
     assert run_files(run_place) == before
 
 
 def test_a_slice_that_was_committed_with_other_tours_is_damage(run_place):
     config = small(run_place)
-    set_shift(run_place, config, "this one")
+    shift = begin_shift(run_place, config)
     slice_ = next_slice(run_place, config)
-    first = run_slice(config, "this one", slice_)
+    first = run_slice(config, shift, slice_)
     storage = open_storage(run_place)
     record = unseal(storage.read(name_of(first)), "record")
     storage.replace(name_of(first), seal({**record, "cursor": record["cursor"][:-1]}))
     with pytest.raises(Damaged, match=f"committed twice with different tours: {name_of(first)}"):
-        run_slice(config, "this one", slice_)
+        run_slice(config, shift, slice_)
     storage.replace(first.parts[0].name, b"other tours")
     with pytest.raises(Damaged, match=f"written twice with different tours: {first.parts[0].name}"):
-        run_slice(config, "this one", slice_)
+        run_slice(config, shift, slice_)
 
 
 def test_what_a_late_worker_wrote_all_the_same_is_named_by_verify_and_removed_by_the_next_call(run_place, expected):
