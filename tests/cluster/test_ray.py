@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.hosts import Hosts, why_not
+from tests.cluster.hosts import Hosts, title, why_not
 from tests.tools import command, part_sums
 
 pytestmark = pytest.mark.cluster
@@ -28,6 +28,10 @@ MANY = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 120_000_000)
 # Two slices of some ten seconds each: long enough to be cut off, given up, tried again and written by both.
 LONG = ("--size", 8, "--variant", "closed", "--no-prune", "--start", "a1,b1",
         "--slice-iterations", 600_000_000, "--max", 600_000_000)  # fmt: skip
+
+# Takes the only CPU for as long as it lives.
+HOG = "hog = ray.remote(num_cpus=1)(type('Hog', (), {'here': lambda self: 1})).remote(); ray.get(hog.here.remote()); "
+HOG += "print('taken', flush=True); time.sleep(1000)"
 
 
 @pytest.fixture
@@ -279,3 +283,29 @@ def test_a_run_on_a_cluster_stops_when_asked_and_can_be_continued(hosts, tmp_pat
     assert "run the same command again to continue" in done.stderr
     finished(start(hosts, MANY, folder))
     assert_sound(folder, undisturbed(MANY))
+
+
+def test_the_end_of_the_head_stops_the_run_with_a_line_and_it_can_be_continued(hosts, tmp_path, undisturbed):
+    folder = tmp_path / "run"
+    driver = start(hosts, MANY, folder)
+    wait_for(lambda: records(folder) > 3, 60, driver)
+    (server,) = (pid for pid in hosts.head.processes() if title(pid).split("\0")[0].endswith("gcs_server"))
+    os.kill(server, signal.SIGKILL)
+    began = time.monotonic()
+    done = driver.finish(60)
+    assert done.returncode == 3, done.stderr
+    assert time.monotonic() - began < 30
+    assert "error: the head of the Ray cluster is gone" in done.stderr
+    assert command(*MANY, "--output", folder, "--quiet", cwd=tmp_path).returncode == 0  # on this machine, why not
+    assert_sound(folder, undisturbed(MANY))
+
+
+def test_a_cluster_without_a_free_cpu_is_waited_for_and_that_is_said(head_and_one, tmp_path, undisturbed):
+    hosts = head_and_one
+    busy = hosts.launch_python(f"import ray, time; ray.init('{hosts.address}'); {HOG}")
+    wait_for(lambda: "taken" in busy.out, 30, busy)
+    driver = start(hosts, MANY, tmp_path / "run")
+    wait_for(lambda: "waiting for a node with a free CPU" in driver.err, 60, driver)
+    os.kill(busy.pid, signal.SIGKILL)
+    finished(driver)
+    assert_sound(tmp_path / "run", undisturbed(MANY))

@@ -1,0 +1,175 @@
+"""The loop behind all executors, over a pool whose nodes and workers do what a script says."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+
+import pytest
+
+from enumerate.errors import BadRequest, Damaged, Stopped
+from enumerate.executors import supervisor
+from enumerate.executors.events import Finished, LeftOut, Lost, SetAside, Waiting
+from enumerate.executors.supervisor import Died, Done, Failed, Ready, Supervisor, Unfit
+from enumerate.jobs import Job, Slice, Totals
+
+
+class ScriptedWorker:
+    """Says Ready when hired, and for each slice what its node's script has next."""
+
+    def __init__(self, pool, node):
+        self.pool, self.node, self.ended, self.given = pool, node, False, []
+        self.says = [pool.on_hire(node)]
+
+    def give(self, slice_):
+        assert not self.ended
+        self.given.append(slice_)
+        self.says.append(self.pool.on_slice(self, slice_))
+
+    def end(self):
+        self.ended = True
+
+
+class ScriptedPool:
+    """Nodes with so many slots each. `on_hire` and `on_slice` are the script; an outcome of None is silence."""
+
+    def __init__(self, nodes, on_slice, on_hire=lambda node: Ready()):
+        self.nodes, self.on_slice, self.on_hire = dict(nodes), on_slice, on_hire
+        self.hired, self.left_out = [], []
+        self.slots = sum(self.nodes.values())
+
+    def hire(self, work, hired):
+        taken = Counter(worker.node for worker in hired)
+        for node, slots in self.nodes.items():
+            if taken[node] < slots:
+                self.hired.append(ScriptedWorker(self, node))
+                return self.hired[-1]
+        return None
+
+    def wait(self, workers, seconds):
+        heard = [(worker, worker.says.pop(0)) for worker in workers if worker.says]
+        return [(worker, outcome) for worker, outcome in heard if outcome is not None]
+
+    def leave_out(self, node, for_good):
+        self.left_out.append((node, for_good))
+        self.nodes.pop(node, None)
+        return bool(self.nodes)
+
+    def close(self): ...
+
+
+def slices(count):
+    return deque(Slice(Job(number, (number,)), 0, (number,), Totals(), 1, 1, 1, 1) for number in range(count))
+
+
+def run(pool, queue):
+    return list(Supervisor(pool).run(lambda slice_: None, queue, lambda: False))
+
+
+def done(worker, slice_):
+    return Done(("result of", slice_.job.number))
+
+
+def finished(events):
+    return sorted(event.slice.job.number for event in events if isinstance(event, Finished))
+
+
+def test_every_slice_is_done_once_and_says_where():
+    events = run(ScriptedPool({"a": 2, "b": 1}, done), slices(10))
+    assert finished(events) == list(range(10))
+    assert {event.node for event in events if isinstance(event, Finished)} <= {"a", "b"}
+
+
+def test_a_slice_that_kills_three_workers_is_set_aside():
+    def deadly(worker, slice_):
+        return Died("its process ended") if slice_.job.number == 1 else done(worker, slice_)
+
+    events = run(ScriptedPool({"a": 2}, deadly), slices(3))
+    assert [type(event) for event in events if isinstance(event, Lost | SetAside)] == [Lost, Lost, SetAside]
+    assert finished(events) == [0, 2]
+
+
+def test_idle_workers_of_a_lost_node_get_no_slice_and_the_slice_is_not_blamed():
+    """The last slice is at work on node a, beside idle workers; the node is lost, and node b has just joined."""
+    pool = ScriptedPool({"a": 4}, done)
+
+    def lose_the_last(worker, slice_):
+        if worker.node == "a" and slice_.number == 1:
+            pool.nodes = {"b": 1}
+            return Died("out of reach", with_node=True)
+        return done(worker, slice_)
+
+    pool.on_slice = lose_the_last
+    queue, last = slices(4), [Slice(Job(9, (9,)), 1, (9,), Totals(), 1, 1, 1, 1)]
+    events = []
+    for event in Supervisor(pool).run(lambda slice_: None, queue, lambda: False):
+        events.append(event)
+        if len(finished(events)) == 4 and last:
+            queue.append(last.pop())
+    assert 9 in finished(events)
+    assert not [event for event in events if isinstance(event, SetAside)]
+    assert [event.node for event in events if isinstance(event, Finished) and event.slice.job.number == 9] == ["b"]
+    assert all(worker.ended for worker in pool.hired)
+
+
+def test_a_slice_that_is_lost_with_ten_nodes_is_set_aside_in_the_end():
+    events = run(ScriptedPool({"a": 1}, lambda worker, slice_: Died("out of reach", with_node=True)), slices(1))
+    assert len([event for event in events if isinstance(event, Lost)]) == supervisor.MAX_LOSSES - 1
+    assert isinstance(events[-1], SetAside)
+
+
+def test_a_node_that_is_unfit_is_left_out_for_good_and_the_only_one_ends_the_run():
+    def on_hire(node):
+        return Unfit(BadRequest(f"node {node} lacks all")) if node == "a" else Ready()
+
+    pool = ScriptedPool({"a": 2, "b": 1}, done, on_hire)
+    events = run(pool, slices(5))
+    assert [event for event in events if isinstance(event, LeftOut)] == [LeftOut("a", "node a lacks all")]
+    assert pool.left_out == [("a", True)]
+    assert finished(events) == list(range(5))
+    with pytest.raises(BadRequest, match="node a lacks all"):
+        run(ScriptedPool({"a": 2}, done, on_hire), slices(5))
+
+
+def test_a_node_that_cannot_write_is_left_out_for_a_while_and_its_slices_are_not_blamed():
+    def full_disk(worker, slice_):
+        return Failed("full", fatal=Stopped("disk full")) if worker.node == "a" else done(worker, slice_)
+
+    pool = ScriptedPool({"a": 2, "b": 1}, full_disk)
+    events = run(pool, slices(6))
+    assert pool.left_out == [("a", False)]
+    assert finished(events) == list(range(6))
+    with pytest.raises(Stopped, match="disk full"):
+        run(ScriptedPool({"a": 2}, full_disk), slices(6))
+
+
+def test_damage_ends_the_run_wherever_it_is_found():
+    with pytest.raises(Damaged, match="written twice"):
+        run(ScriptedPool({"a": 1, "b": 1}, lambda *_: Failed("x", fatal=Damaged("written twice"))), slices(2))
+
+
+def test_workers_that_die_while_they_start_leave_their_node_out():
+    def on_hire(node):
+        return Died("no such module") if node == "a" else Ready()
+
+    pool = ScriptedPool({"a": 1, "b": 1}, done, on_hire)
+    events = run(pool, slices(20))
+    assert finished(events) == list(range(20))
+    assert all(node == "a" for node, _ in pool.left_out)
+
+
+def test_waiting_for_a_worker_is_said_and_ends(monkeypatch):
+    monkeypatch.setattr(supervisor, "START_SECONDS", 0.05)
+    monkeypatch.setattr(supervisor, "TELL_SECONDS", 0.05)
+    monkeypatch.setattr(supervisor, "ALONE_SECONDS", 0.5)
+    pool = ScriptedPool({"a": 1}, done, on_hire=lambda node: None)  # its actor is never scheduled
+    events = Supervisor(pool).run(lambda slice_: None, slices(1), lambda: False)
+    assert isinstance(next(events), Waiting)
+    with pytest.raises(Stopped, match="no node has a free CPU"):
+        list(events)
+
+
+def test_a_slow_starter_is_not_counted_on(monkeypatch):
+    """A slot whose worker never gets ready does not keep the last slice from a free slot elsewhere."""
+    monkeypatch.setattr(supervisor, "START_SECONDS", 0.05)
+    pool = ScriptedPool({"a": 1, "b": 1}, done, on_hire=lambda node: None if node == "a" else Ready())
+    assert finished(run(pool, slices(1))) == [0]
