@@ -182,7 +182,7 @@ def _reason(error: Exception) -> str:
 _PASSING = ("RequestTimeout", "OperationAborted", "ConditionalRequestConflict", "SlowDown")
 _LASTING = ("NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied")
 _METADATA = "169.254.169.254"  # of a cloud machine, asked for credentials when nothing else has any
-_NO_CREDENTIALS = "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+_NO_CREDENTIALS = "no credentials found; S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 _MEANINGS = {
     _METADATA: _NO_CREDENTIALS,
     "ConnectionRefused": "nobody answers at the store's address",
