@@ -205,6 +205,8 @@ def simulation_cost():
 class Listed:
     """A storage of so many jobs with so many slices each, all names and no bytes."""
 
+    place = "listed"
+
     def __init__(self, jobs, each):
         self.jobs, self.each = jobs, each
 
