@@ -25,6 +25,7 @@ pytestmark = pytest.mark.cluster
 # The plain search finds few tours: long work, small files. 48 slices of about a third of a second.
 SEARCH = ("--size", 8, "--variant", "closed", "--no-prune", "--start", "a1,b1,c1,d1,a2,b2,c2,d2")
 MANY = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 120_000_000)
+MORE = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 400_000_000)  # half a minute on two cores
 # Two slices of some ten seconds each: long enough to be cut off, given up, tried again and written by both.
 LONG = ("--size", 8, "--variant", "closed", "--no-prune", "--start", "a1,b1",
         "--slice-iterations", 600_000_000, "--max", 600_000_000)  # fmt: skip
@@ -287,7 +288,7 @@ def test_a_run_on_a_cluster_stops_when_asked_and_can_be_continued(hosts, tmp_pat
 
 def test_the_end_of_the_head_stops_the_run_with_a_line_and_it_can_be_continued(hosts, tmp_path, undisturbed):
     folder = tmp_path / "run"
-    driver = start(hosts, MANY, folder)
+    driver = start(hosts, MORE, folder)
     wait_for(lambda: records(folder) > 3, 60, driver)
     (server,) = (pid for pid in hosts.head.processes() if title(pid).split("\0")[0].endswith("gcs_server"))
     os.kill(server, signal.SIGKILL)
@@ -296,8 +297,8 @@ def test_the_end_of_the_head_stops_the_run_with_a_line_and_it_can_be_continued(h
     assert done.returncode == 3, done.stderr
     assert time.monotonic() - began < 30
     assert "error: the head of the Ray cluster is gone" in done.stderr
-    assert command(*MANY, "--output", folder, "--quiet", cwd=tmp_path).returncode == 0  # on this machine, why not
-    assert_sound(folder, undisturbed(MANY))
+    assert command(*MORE, "--output", folder, "--quiet", cwd=tmp_path).returncode == 0  # on this machine, why not
+    assert_sound(folder, undisturbed(MORE))
 
 
 def test_a_cluster_without_a_free_cpu_is_waited_for_and_that_is_said(head_and_one, tmp_path, undisturbed):
