@@ -115,7 +115,7 @@ def test_a_run_killed_at_each_change_that_supersedes_a_short_slice_keeps_the_who
         ("short", "short"),
         ("short whole", "short"),
         ("short whole", "short whole"),
-        ("whole", "short whole"),
+        ("short whole", "whole"),
         ("whole", "whole"),
     }
 
