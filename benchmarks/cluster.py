@@ -144,8 +144,8 @@ class Counted:
 def requests_of(slices, output):
     """The requests of a call with so many slices of one start square, by kind."""
     config = Config(start="a1", slice_iterations=TINY, max=TINY * slices, output=output, executor="serial")
-    store = Counted(objects._store(output))
-    with mock.patch.object(objects, "_store", return_value=store):
+    store = Counted(objects._client(output).store)
+    with mock.patch.object(objects, "_client", return_value=objects.Client(store)):
         run(config, Quiet())
     return store.requests
 
