@@ -143,16 +143,16 @@ def closing_words(report: Report, stop: StopSignals) -> int:
         say(f"stopped ({stop.name}): everything finished is kept in {report.config.place!r}")
         say("run the same command again to continue")
         return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    if report.complete:  # also if workers that were thought lost have finished what was set aside
+        return DONE
     for event in report.set_aside:
         start, reason = report.config.board.name(event.slice.job.start), event.reason.splitlines()[0]
         say(f"set aside after repeated failures: slice {event.slice.number} of {start} ({reason})")
     if report.set_aside:
         say("all other tours are written; run the same command again to try the rest once more")
-        return Stopped.exit_code
-    if not report.complete:  # another coordinator may have taken records away
+    else:  # a late worker may have taken a slice back
         say("unfinished; run the same command again to continue")
-        return Stopped.exit_code
-    return DONE
+    return Stopped.exit_code
 
 
 @app.command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -56,6 +57,10 @@ class Config:
         object.__setattr__(self, "h_prob", self.h_prob + 0.0)  # no -0.0: it would have a name of its own
         if "\0" in self.output:
             raise BadRequest(f"output is a path, and no path has a zero byte: {self.output!r}")
+        if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", self.output):
+            raise BadRequest(
+                f"an address has two slashes after its colon: {self.output!r}; a folder is ./{self.output}"
+            )
         if "://" in self.output:
             refuse_strange_url(self.output)
         if self.variant not in VARIANTS:
@@ -138,6 +143,8 @@ class Config:
             if key not in known:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
             checked[known[key]] = _convert(key, value)
+        if checked.get("address") == "":
+            raise BadRequest("address is empty: give auto, local or host:port, or leave it out for this machine alone")
         return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
 
 
@@ -149,8 +156,12 @@ def refuse_strange_address(address: str) -> None:
             " run this on a machine of the cluster with --address auto, or give host:port of its head"
         )
     host, _, port = address.rpartition(":")
-    if address not in (LOCAL, AUTO) and not (host and "/" not in host and port.isdigit() and 0 < int(port) < 65_536):
+    if address not in (LOCAL, AUTO) and not (host and "/" not in host and _is_port(port)):
         raise BadRequest(f"address is auto, local or host:port: {address!r}")
+
+
+def _is_port(word: str) -> bool:
+    return word.isascii() and word.isdigit() and 0 < int(word) < 65_536
 
 
 def refuse_strange_url(place: str) -> None:
@@ -164,7 +175,11 @@ def refuse_strange_url(place: str) -> None:
         raise BadRequest(f"output is {scheme}://bucket/run and nothing more: credentials belong into the environment")
     if not rest.split("/")[0]:
         raise BadRequest(f"output names no bucket: {place!r}")
-    if any(part in ("", ".", "..") for part in rest.rstrip("/").split("/")):
+    bucket, *names = rest.rstrip("/").split("/")
+    plain = all(
+        name not in ("", ".", "..") and re.fullmatch(r"(?!\s)[^\x00-\x1f\x7f\\#%]+(?<!\s)", name) for name in names
+    )
+    if not re.fullmatch(r"[\w.-]+", bucket) or not plain:  # else two addresses could mean one place
         raise BadRequest(f"output is {scheme}://bucket/run, with plain names between the slashes: {place!r}")
 
 

@@ -58,6 +58,19 @@ def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_
     assert storage.read(LOCK) == b"of another"
 
 
+def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(storage, monkeypatch):
+    """Its lease was taken over while nobody renewed it, and no thread has told it yet."""
+    storage.create(NAME, NEW)
+    with storage.lock() as hold:
+        storage.client.store.put(LOCK, b"of another")
+        hold.renewed -= 3 * lease.RENEW_SECONDS
+        for change in (lambda: storage.remove([NAME]), lambda: storage.replace(NAME, b"other")):
+            with pytest.raises(Locked, match="another coordinator has taken this run over"):
+                change()
+    assert storage.read(NAME) == NEW
+    assert storage.read(LOCK) == b"of another"
+
+
 def test_a_coordinator_whose_lease_was_removed_is_told_so(storage, monkeypatch):
     monkeypatch.setattr(lease, "RENEW_SECONDS", 0.1)
     with storage.lock() as hold:

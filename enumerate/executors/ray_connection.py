@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -13,7 +14,7 @@ from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from ..config import AUTO, LOCAL, refuse_strange_address
+from ..config import AUTO, LOCAL
 from ..errors import BadRequest
 
 KNOCK_SECONDS = 5.0
@@ -50,8 +51,7 @@ class Connection:
 
     def head_answers(self) -> bool:
         try:
-            with socket.create_connection(self.head, timeout=HEAD_SECONDS):
-                return True
+            return _speaks_http2(self.head, HEAD_SECONDS)
         except OSError:
             return False
 
@@ -93,13 +93,13 @@ def connect(address: str, workers: int) -> Connection:
                 found = _found(address)
                 _knock(found)
                 ray.init(found, runtime_env={"py_modules": [str(PACKAGE)]}, **quietly)
-    except BadRequest:
-        raise
-    except Exception as error:  # Ray raises what it likes: a version that differs, a token that is missing, a timeout
+    except BaseException as error:  # Ray raises what it likes: a version that differs, no token, a timeout
         with suppress(Exception):
             ray.shutdown()
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, BadRequest) or not isinstance(error, Exception):
+            raise
         raise BadRequest(f"cannot use the Ray cluster: {address!r} ({' '.join(str(error).split())[:300]})") from None
     return Connection(folder)
 
@@ -109,13 +109,16 @@ def _found(address: str) -> str:
     if address != AUTO:
         return address
     mark = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir())) / "ray" / "ray_current_cluster"
-    known = os.environ.get("RAY_ADDRESS") or (mark.read_text().strip() if mark.is_file() else "")
+    source, known = "RAY_ADDRESS", os.environ.get("RAY_ADDRESS", "")
+    if not known and mark.is_file():
+        source, known = str(mark), mark.read_text(errors="replace").strip()
     if not known:
         raise BadRequest(
             "no Ray cluster found: this machine is not part of one, and RAY_ADDRESS is not set;"
             " start one with `ray start --head`, or use --address local"
         )
-    refuse_strange_address(known)
+    if known in (AUTO, LOCAL) or not re.fullmatch(r"[^\s/]+:[0-9]{1,5}", known):
+        raise BadRequest(f"{source} is not the host:port of a Ray cluster: {known!r}")
     return known
 
 
@@ -123,15 +126,21 @@ def _knock(address: str) -> None:
     """Whether somebody at the address speaks Ray's protocol (HTTP/2); Ray itself would try for two minutes."""
     host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS) as line:
-            line.settimeout(KNOCK_SECONDS)
-            line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))  # empty settings
-            frame = line.recv(9)
+        speaks = _speaks_http2((host.strip("[]"), int(port)), KNOCK_SECONDS)
     except OSError as error:
         reason = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or str(error)
         raise BadRequest(f"no Ray cluster at {address!r} ({reason}); see `ray status` on its head") from None
-    if len(frame) < 4 or frame[3] != 4:  # the first frame is the server's settings
+    if not speaks:
         raise BadRequest(f"what answers at {address!r} is not a Ray cluster; give the port of its head, often 6379")
+
+
+def _speaks_http2(place: tuple[str, int], seconds: float) -> bool:
+    """Whether the first answer to an empty settings frame is the server's settings. A frozen server gives none."""
+    with socket.create_connection(place, timeout=seconds) as line:
+        line.settimeout(seconds)
+        line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+        frame = line.recv(9)
+    return len(frame) >= 4 and frame[3] == 4
 
 
 def _use_own_token() -> None:
@@ -156,7 +165,11 @@ def _signals_kept() -> Iterator[None]:
 @contextmanager
 def _stderr_held() -> Iterator[None]:
     """Ray's C++ writes warnings of its own while it connects; what matters comes as an error."""
-    before = os.dup(2)
+    try:
+        before = os.dup(2)
+    except OSError:  # there is no standard error
+        yield
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:

@@ -38,7 +38,11 @@ def s3_settings() -> dict[str, str]:
         raise BadRequest("AWS_SESSION_TOKEN is set without AWS_ACCESS_KEY_ID: it belongs to other keys")
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or settings.get("endpoint")
     if endpoint:
-        _refuse_unless(r"https?://[^\s/@]+(/.*)?", endpoint, "the endpoint of S3 is http(s)://host:port")
+        _refuse_unless(
+            r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?",
+            endpoint,
+            "the endpoint of S3 is http(s)://host:port",
+        )
         settings["endpoint"] = endpoint
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or settings.get("region")
     settings["region"] = region or "us-east-1"

@@ -36,6 +36,7 @@ class Lease:
         self.store, self.name, self.place, self.ask = store, name, place, ask
         self.owner = {"host": socket.gethostname(), "pid": os.getpid(), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
+        self.renewed = float("-inf")
         self.writing = threading.Lock()
         self.ended = threading.Event()
         self.lost = False
@@ -44,6 +45,13 @@ class Lease:
     def check(self) -> None:
         if self.lost:
             raise Locked(f"another coordinator has taken this run over: {self.place!r}")
+
+    def confirm(self) -> None:
+        """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
+        asleep = time.monotonic() - self.renewed > 2 * RENEW_SECONDS
+        if asleep and not self.lost and not self._write(self.version):
+            self.lost = True
+        self.check()
 
     def __enter__(self) -> Lease:
         if not self._write("create"):
@@ -84,6 +92,7 @@ class Lease:
         def put() -> bool:
             try:
                 self.version = _version(self.store.put(self.name, data, mode=condition, use_multipart=False))
+                self.renewed = time.monotonic()
             except (AlreadyExistsError, PreconditionError, FileNotFoundError):
                 return self._is_mine(data)  # the answer to an earlier attempt may have been lost on its way
             return True

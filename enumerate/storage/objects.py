@@ -40,6 +40,7 @@ class Bucket:
         self.place = place.rstrip("/")
         self.client = _client(self.place)
         self.store = self.client.store
+        self.lease: Lease | None = None  # of a coordinator
 
     def where(self, name: str) -> str:
         return f"{self.place}/{name}"
@@ -80,18 +81,28 @@ class Bucket:
         return self._ask(put)
 
     def replace(self, name: str, data: Buffer) -> None:
+        self._confirm()
         self._ask(lambda: self.store.put(name, bytes(data), use_multipart=False))
 
     def remove(self, names: Iterable[str]) -> None:
         left = list(names)
         for first in range(0, len(left), _DELETE_CHUNK):
             chunk = left[first : first + _DELETE_CHUNK]
+            self._confirm()
             self._ask(lambda keys=chunk: _found(self.store.delete, keys))  # type: ignore[misc]
+
+    def _confirm(self) -> None:
+        if self.lease:
+            self.lease.confirm()
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[Lease]:
         with Lease(self.store, LOCK, self.place, self._ask) as lease:
-            yield lease
+            self.lease = lease
+            try:
+                yield lease
+            finally:
+                self.lease = None
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:

@@ -138,12 +138,22 @@ def test_auto_without_a_cluster_says_how_to_have_one(tmp_path, home):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("value", ["auto", "nonsense", "host:port"])
+def test_a_strange_ray_address_is_named(tmp_path, home, value):
+    surroundings = {**environment(home), "RAY_ADDRESS": value}
+    done = command("--size", 5, "--address", "auto", cwd=tmp_path, environment=surroundings)
+    assert done.returncode == 2
+    assert done.stderr == f"error: RAY_ADDRESS is not the host:port of a Ray cluster: {value!r}\n"
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [
         ("ray://127.0.0.1:10001", "give host:port of its head"),
         ("somewhere", "address is auto, local or host:port"),
         ("host:0", "address is auto, local or host:port"),
+        ("host:²", "address is auto, local or host:port"),
+        ("", "address is empty"),
         ("host:99999", "address is auto, local or host:port"),
         ("http://host:80", "address is auto, local or host:port"),
     ],

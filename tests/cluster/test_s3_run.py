@@ -244,6 +244,13 @@ def test_keys_come_from_a_profile_too(s3_server, s3_place, tmp_path, monkeypatch
         ("s3://key:secret@bucket/run", "credentials belong into the environment"),
         ("s3:///run", "names no bucket"),
         ("s3://bucket//run", "plain names between the slashes"),
+        ("s3://bucket/run#2", "plain names between the slashes"),
+        ("s3://bucket/run%202", "plain names between the slashes"),
+        ("s3://bucket/run\\2", "plain names between the slashes"),
+        ("s3://bucket/run ", "plain names between the slashes"),
+        ("s3://bucket/r\tun", "plain names between the slashes"),
+        ("s3://bucket:80/run", "plain names between the slashes"),
+        ("s3:/bucket/run", "two slashes after its colon"),
         ("hdfs://host/run", "output is a folder, or an address that begins with s3, gs"),
     ],
 )
@@ -251,5 +258,6 @@ def test_a_strange_address_of_the_output_is_refused(tmp_path, output, words):
     done = command("--size", 5, "--output", output, cwd=tmp_path)
     assert done.returncode == 2
     assert words in done.stderr
+    assert done.stderr.count("\n") == 1
     assert "secret" not in done.stderr
     assert list(tmp_path.iterdir()) == []
