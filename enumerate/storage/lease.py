@@ -34,7 +34,7 @@ class Lease:
 
     def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
         self.store, self.name, self.place, self.ask = store, name, place, ask
-        self.owner = {"host": socket.gethostname(), "pid": os.getpid(), "id": uuid.uuid4().hex}
+        self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
         self.renewed = float("-inf")
         self.writing = threading.Lock()
@@ -94,16 +94,17 @@ class Lease:
                 self.version = _version(self.store.put(self.name, data, mode=condition, use_multipart=False))
                 self.renewed = time.monotonic()
             except (AlreadyExistsError, PreconditionError, FileNotFoundError):
-                return self._is_mine(data)  # the answer to an earlier attempt may have been lost on its way
+                return self._is_mine()
             return True
 
         with self.writing:
             return bool(self.ask(put))
 
-    def _is_mine(self, data: bytes) -> bool:
+    def _is_mine(self) -> bool:
+        """Whether what is there is ours: a put whose answer was lost, or an older one that outlived a crash of the store."""
         with contextlib.suppress(FileNotFoundError):
             got = self.store.get(self.name)
-            if bytes(got.bytes()) == data:
+            if self.owner["id"].encode() in bytes(got.bytes()):
                 self.version = _version(got.meta)
                 return True
         return False
