@@ -101,7 +101,7 @@ class Lease:
             return bool(self.ask(put))
 
     def _is_mine(self) -> bool:
-        """Whether what is there is ours: a put whose answer was lost, or an older one that outlived a crash of the store."""
+        """Whether what is there is ours: a put whose answer was lost, or an older one after a crash of the store."""
         with contextlib.suppress(FileNotFoundError):
             got = self.store.get(self.name)
             if self.owner["id"].encode() in bytes(got.bytes()):
