@@ -12,17 +12,19 @@ from functools import cached_property
 
 from .errors import BadRequest
 
-MAX_SQUARES = 65_536
+MAX_SQUARES = 2**26  # a tour takes four bytes a square
+MAX_SIDE = 65_536
 
 MOVES = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board of `rows` x `cols` squares."""
+    """A board of `rows` x `cols` squares, of which one may be missing: no tour visits it."""
 
     rows: int
     cols: int
+    missing: int | None = None
 
     def __str__(self) -> str:
         return f"{self.rows}x{self.cols}"
@@ -30,6 +32,28 @@ class Board:
     @property
     def squares(self) -> int:
         return self.rows * self.cols
+
+    @property
+    def length(self) -> int:
+        """How many squares a tour visits."""
+        return self.squares - (self.missing is not None)
+
+    @property
+    def last_corner(self) -> int:
+        return self.squares - 1
+
+    @property
+    def corner_moves(self) -> list[tuple[int, int]]:
+        """The two moves next to each corner, which a structured tour has, as pairs of squares."""
+        if min(self.rows, self.cols) < 3:
+            return []
+        last_row, last_col = self.rows - 1, self.cols - 1
+        return [
+            (abs(row - a) * self.cols + abs(col - b), abs(row - c) * self.cols + abs(col - d))
+            for row in (0, last_row)
+            for col in (0, last_col)
+            for (a, b), (c, d) in (((0, 1), (2, 0)), ((0, 2), (1, 0)))
+        ]
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
@@ -39,10 +63,11 @@ class Board:
                 (row + down) * self.cols + col + right
                 for down, right in MOVES
                 if 0 <= row + down < self.rows and 0 <= col + right < self.cols
+                and self.missing not in (row * self.cols + col, (row + down) * self.cols + col + right)
             )
             for row in range(self.rows)
             for col in range(self.cols)
-        )
+        )  # fmt: skip
 
     def name(self, square: int) -> str:
         row, col = divmod(square, self.cols)
@@ -75,10 +100,10 @@ class Board:
             for down in (False, True)
             for right in (False, True)
         ]  # fmt: skip
-        if self.rows != self.cols:
-            return tuple(flips)
-        transpose = tuple(col * self.cols + row for row, col in squares)
-        return tuple(flips + [tuple(transpose[image] for image in flip) for flip in flips])
+        if self.rows == self.cols:
+            transpose = tuple(col * self.cols + row for row, col in squares)
+            flips += [tuple(transpose[image] for image in flip) for flip in flips]
+        return tuple(flip for flip in flips if self.missing is None or flip[self.missing] == self.missing)
 
     @cached_property
     def classes(self) -> dict[int, int]:
@@ -115,8 +140,8 @@ def parse_size(text: str) -> Board:
     cols = int(match[2]) if match[2] else rows
     if rows < 1 or cols < 1:
         raise BadRequest(f"a board has at least one row and one column: {text!r}")
-    if rows * cols > MAX_SQUARES:
-        raise BadRequest(f"the search takes boards of at most {MAX_SQUARES:,} squares (256x256): {text!r}")
+    if rows * cols > MAX_SQUARES or max(rows, cols) > MAX_SIDE:
+        raise BadRequest(f"a board has at most {MAX_SQUARES:,} squares (8192x8192) and {MAX_SIDE:,} rows: {text!r}")
     return Board(rows, cols)
 
 
@@ -127,6 +152,8 @@ def why_no_tour(board: Board) -> str | None:
     one: 3 rows need 4 or at least 7 columns, 4 rows at least 5 (or 3), and 1 or 2 rows allow none but 1x1.
     """
     short, long = sorted((board.rows, board.cols))
+    if board.missing is not None and (short < 5 or board.squares % 2 == 0):
+        return "a corner may be missing where both sides are odd and at least 5"
     if short >= 5 or (short, long) == (1, 1):
         return None
     if short <= 2:
@@ -141,7 +168,7 @@ def why_no_tour(board: Board) -> str | None:
 def why_no_closed_tour(board: Board) -> str | None:
     """Why no closed tour exists on the board, or None: Schwenk's theorem (1991)."""
     short, long = sorted((board.rows, board.cols))
-    if board.squares % 2:
+    if board.length % 2:
         return "no closed tour visits an odd number of squares"
     if short in (1, 2, 4):
         return f"no closed tour exists on a board {short} squares wide (Schwenk 1991)"
@@ -156,6 +183,8 @@ def why_no_tour_from(board: Board, square: int) -> str | None:
 
     The colours alternate along a tour, so on an odd board it starts and ends on the colour that has one square more.
     """
-    if board.squares % 2 and not board.is_dark(square):
+    if square == board.missing:
+        return "this corner is missing"
+    if board.length % 2 and not board.is_dark(square):
         return "a tour of a board with an odd number of squares starts on the colour of its corners"
     return None

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,14 @@ import pyarrow.parquet as pq
 from .board import Board
 from .config import Config
 from .errors import BadRequest, Damaged
-from .jobs import Job, Part
+from .jobs import TIMES, Job, Part
 from .ledger import JobProgress, committed_jobs, records
 from .manifest import NAME, Manifest, read_manifest
 from .plan import make_plan
-from .schema import part_schema
+from .schema import TIMES_SCHEMA, tours_schema
 from .storage import open_storage
 from .summary import summary_table
-from .tour import Tours, square_dtype
+from .tour import EFFORTS, SYMMETRIES, Batch, Tours, square_dtype
 
 BATCH_TOURS = 65_536
 
@@ -71,17 +71,21 @@ class Run:
 
     def parts(self, start: str | None = None, variant: str | None = None) -> Iterator[Part]:
         """The parts of the run, or of one start square or variant, in the order their tours were found."""
-        if start is not None:
-            start = self.board.name(self.board.square(start))
         if variant not in (None, "open", "closed"):
             raise BadRequest(f"variant is open or closed: {variant!r}")
+        kinds = ("open", "closed") if variant is None else (variant,)
+        return self._parts(start, kinds)
+
+    def _parts(self, start: str | None, kinds: Sequence[str]) -> Iterator[Part]:
+        if start is not None:
+            start = self.board.name(self.board.square(start))
         return (
             part
             for job in self.progress
             if start in (None, self.board.name(job.job.start))
             for result in records(self.storage, job)
             for part in result.parts
-            if variant in (None, part.variant)
+            if part.kind in kinds
         )
 
     def tours(
@@ -89,39 +93,57 @@ class Run:
     ) -> Iterator[Tours]:
         """Tours batch by batch, each an array with one row a tour and one column a move."""
         for part in self.parts(start, variant):
-            for tours, _ in self.read_part(part, batch_tours):
-                yield tours
+            for batch in self.read_part(part, batch_tours):
+                yield batch.tours
 
     def tour(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
         """One tour, counted from 1 in the order of `tours`."""
         left = number
         for part in self.parts(start, variant):
-            if 1 <= left <= part.tours:
-                for tours, _ in self.read_part(part):
-                    if left <= len(tours):
-                        tour: Tours = tours[left - 1]
+            if 1 <= left <= part.rows:
+                for batch in self.read_part(part):
+                    if left <= len(batch.tours):
+                        tour: Tours = batch.tours[left - 1]
                         return tour
-                    left -= len(tours)
-            left -= part.tours
-        count = sum(part.tours for part in self.parts(start, variant))
+                    left -= len(batch.tours)
+            left -= part.rows
+        count = sum(part.rows for part in self.parts(start, variant))
         if not count:
             raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
         raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
 
-    def read_part(
-        self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None
-    ) -> Iterator[tuple[Tours, np.ndarray]]:
-        """The tours of one part and their iterations, batch by batch, with page checksums verified.
+    def read_part(self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None) -> Iterator[Batch]:
+        """The tours of one part, batch by batch, with page checksums verified; without what each of them took.
 
         `data` is its content if it was read before; it is never larger than a slice.
         """
+        closed = part.kind == "closed"
+        for rows in self._read(part, tours_schema(self.board), batch_tours, data):
+            count = len(rows)
+            yield Batch(
+                _squares(rows.column("tour"), self.board),
+                rows.column("iteration").to_numpy(),
+                np.full(count, closed),
+                rows.column("structured").to_numpy(zero_copy_only=False),
+                _symmetry_codes(rows.column("symmetry"), part),
+                np.empty((count, len(EFFORTS)), dtype=np.int64),
+            )
+
+    def times(self, start: str | None = None) -> pa.Table:
+        """What each tour took, where the strategy makes one tour after the other."""
+        rows = (rows for part in self._parts(start, (TIMES,)) for rows in self.read_times(part))
+        return pa.Table.from_batches(rows, schema=TIMES_SCHEMA)
+
+    def read_times(self, part: Part, data: bytes | None = None) -> Iterator[pa.RecordBatch]:
+        return self._read(part, TIMES_SCHEMA, BATCH_TOURS, data)
+
+    def _read(self, part: Part, schema: pa.Schema, batch_rows: int, data: bytes | None) -> Iterator[pa.RecordBatch]:
         stream = pa.BufferReader(self.storage.read(part.name) if data is None else data)
         try:
             with pq.ParquetFile(stream, page_checksum_verification=True) as file:
-                if not file.schema_arrow.equals(part_schema(self.board), check_metadata=True):
+                if not file.schema_arrow.equals(schema, check_metadata=True):
                     raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
-                for batch in file.iter_batches(batch_tours):
-                    yield _squares(batch.column("tour"), self.board), batch.column("iteration").to_numpy()
+                yield from file.iter_batches(batch_rows)
         except (OSError, pa.ArrowException, KeyError) as error:
             raise Damaged(f"damaged, cannot be read: {self.storage.where(part.name)} ({error})") from None
 
@@ -142,6 +164,15 @@ def _squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
     """A column of tours as an array, without a copy."""
     dtype = square_dtype(board)
     values = np.frombuffer(column.buffers()[1], dtype=dtype)
-    first = column.offset * board.squares
-    tours: Tours = values[first : first + len(column) * board.squares].reshape(len(column), board.squares)
+    first = column.offset * board.length
+    tours: Tours = values[first : first + len(column) * board.length].reshape(len(column), board.length)
     return tours
+
+
+def _symmetry_codes(column: pa.DictionaryArray, part: Part) -> np.ndarray:
+    """The places of a column's values in SYMMETRIES, whatever dictionary it was written with."""
+    names = column.dictionary.to_pylist()
+    if not set(names) <= set(SYMMETRIES):
+        raise Damaged(f"damaged, an unknown symmetry: {part.name}")
+    codes = np.array([SYMMETRIES.index(name) for name in names], dtype=np.uint8)
+    return np.asarray(codes[column.indices.to_numpy()])

@@ -66,18 +66,32 @@ class Request:
     "Which tours: open, closed or both. [default: open]"
     size: str | None = None
     "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns. [default: 8]"
+    strategy: str | None = None
+    "How to search: warnsdorff (backtracking, fewest onward moves first), backtrack (in a fixed order of moves), greedy (Warnsdorff's rule, never back) or divide (joins small tours to a large one). [default: warnsdorff]"  # noqa: E501
     max: Whole = None
-    "Iterations (placements of the knight) for each start square; 0 searches until exhausted. [default: 500000]"
+    "Iterations (placements of the knight) for each start square; 0 means no limit. [default: 500000; divide: 0]"
     tours: Whole = None
     "Tours for each start square; 0 means no limit. --max still holds. [default: 0]"
+    only: str | None = None
+    "Keep only tours of this kind: structured (with the two moves next to each corner) or symmetric. [default: all]"
+    write: Annotated[bool | None, Parameter(negative="--no-write")] = None
+    "Write the tours, or only count them. [default: --write]"
     start: str | None = None
-    "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all]"
+    "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all; divide: a1]"
+    missing_corner: bool | None = None
+    "The board lacks its last corner: odd boards have closed tours then."
     prune: Annotated[bool | None, Parameter(negative="--no-prune")] = None
-    "Skip paths that cannot become a tour: more tours in the same iterations, and none lost. [default: --prune]"
+    "Skip paths that cannot become a tour: more tours in the same iterations, and none lost. [default: --prune; backtrack: --no-prune]"  # noqa: E501
     h_prob: float | None = None
-    "Probability of Warnsdorff's order at each square; otherwise the order is shuffled. [default: 1]"
+    "Probability of the strategy's order at each square; otherwise the order is shuffled. [default: 1]"
+    move_order: str | None = None
+    "backtrack: the eight moves as row,column. [default: '2,1 1,2 -1,2 -2,1 -2,-1 -1,-2 1,-2 2,-1']"
+    ties: str | None = None
+    "greedy: who is taken of squares with as few onward moves: random, index (lowest square), pohl (second-level degree), roth (farthest from the centre) or squirrel (Squirrel's and Cull's orderings). [default: random]"  # noqa: E501
+    failures: Whole = None
+    "greedy: dead ends before a tour is given up; it counts as one of --tours. [default: 5]"
     seed: Whole = None
-    "Seed of shuffled orders and random start squares. [default: 0]"
+    "Seed of shuffled orders, random ties and random start squares. [default: 0]"
     output: str | None = None
     "Folder of the run, or an address: s3://bucket/run. [default: output/ and a name that follows from the search]"
     address: str | None = None
@@ -200,9 +214,10 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
     if verdict.damage:
         return Damaged.exit_code
     if not quiet:
+        once = f"{verdict.repeats:,} drawn again" if source.config.draws else "only once"
         tell(
             f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
-            f" {verdict.records:,} records; every tour legal, complete, in its place and only once"
+            f" {verdict.records:,} records; every tour legal, complete, in its place and {once}"
         )
     if not verdict.complete:
         say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")

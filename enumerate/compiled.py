@@ -1,8 +1,9 @@
-"""The kernel, compiled, with a cache on disk that may fail without harm.
+"""The kernels, compiled, with a cache on disk that may fail without harm.
 
 numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a home that
-cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernel and of
-numba; on any error it is wiped and tried once more, and then the kernel is compiled without it.
+cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernels and
+of numba; on any error it is wiped and tried once more, and then the kernel is compiled without it. numba does not
+notice when another file than the function's own has changed: the folder's name is a hash of all of them.
 """
 
 from __future__ import annotations
@@ -14,31 +15,33 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
 
 _log = logging.getLogger(__name__)
-_KERNEL_FILE = Path(__file__).with_name("kernel.py")
+_KERNELS = Path(__file__).with_name("kernels")
 
 
+@lru_cache
 def kernel_hash() -> str:
-    """What tells two versions of the kernel apart."""
-    return hashlib.sha256(_KERNEL_FILE.read_bytes()).hexdigest()[:16]
+    """What tells two versions of the kernels apart."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_KERNELS.glob("*.py")))).hexdigest()[:16]
 
 
 def cache_folder() -> Path | None:
-    """Where this kernel's machine code is kept, if this user has a home."""
+    """Where the machine code is kept, if this user has a home."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
     return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
 
 
-def load_kernel(entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> Any:
-    """The kernel module with these functions ready to run. `warm_up` makes the calls that compile them."""
-    kernel = importlib.import_module("enumerate.kernel")
+def load_kernel(name: str, entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> Any:
+    """A kernel module with these functions ready to run. `warm_up` makes the calls that compile them."""
+    kernel = importlib.import_module(f"enumerate.kernels.{name}")
     folder = cache_folder()
     for attempt in ("as found", "wiped"):
         if folder is None:

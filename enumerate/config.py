@@ -7,14 +7,18 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 
-from .board import Board, parse_size
+from .board import MOVES, Board, parse_size
 from .errors import BadRequest
 from .tour import square_dtype
 
 VARIANTS = ("open", "closed", "both")
+STRATEGIES = ("warnsdorff", "backtrack", "greedy", "divide")
+TIES = ("random", "index", "pohl", "roth", "squirrel")
+KINDS = ("structured", "symmetric")  # of tours that --only keeps
+MOVE_ORDER = "2,1 1,2 -1,2 -2,1 -2,-1 -1,-2 1,-2 2,-1"
 EXECUTORS = ("processes", "serial")
 LOCAL, AUTO = "local", "auto"  # addresses of a Ray cluster, beside host:port
 OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
@@ -26,10 +30,29 @@ BATCH_BYTES = 8 * 2**20
 
 MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
+SEARCH_SQUARES = 262_144  # 512x512: a cursor is a path, and is written down for each slice
+MAX_FAILURES = 1_000_000
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 SEARCH_VERSION = 1
+
+# Which strategies know a setting; the others refuse it.
+_DEPTH_FIRST = ("warnsdorff", "backtrack")
+_KNOWN_TO = {
+    "prune": _DEPTH_FIRST,
+    "h-prob": _DEPTH_FIRST,
+    "move-order": ("backtrack",),
+    "ties": ("greedy",),
+    "failures": ("greedy",),
+}
+
+# What a setting is if nothing is said, where that depends on the strategy. Plain backtracking is there to be compared;
+# divide makes one tour of any number of squares from one square.
+_DEFAULTS: dict[str, dict[str, object]] = {
+    "backtrack": {"prune": False},
+    "divide": {"start": "a1", "max": 0},
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +60,15 @@ class Config:
     """One run. Everything up to `slice_tours` is its identity; the rest may change from call to call."""
 
     board: Board = STANDARD
+    missing_corner: bool = False
     variant: str = "open"
+    strategy: str = "warnsdorff"
     start: str = "all"
+    only: str = ""  # a kind of tours: all others are left out
+    write: bool = True
+    move_order: str = MOVE_ORDER
+    ties: str = "random"
+    failures: int = 5
     prune: bool = True
     h_prob: float = 1.0
     seed: int = 0
@@ -63,10 +93,16 @@ class Config:
             )
         if "://" in self.output:
             refuse_strange_url(self.output)
-        if self.variant not in VARIANTS:
-            raise BadRequest(f"variant is open, closed or both: {self.variant!r}{hint(self.variant, VARIANTS)}")
-        if self.executor not in EXECUTORS:
-            raise BadRequest(f"executor is processes or serial: {self.executor!r}{hint(self.executor, EXECUTORS)}")
+        _one_of("variant", self.variant, VARIANTS)
+        _one_of("strategy", self.strategy, STRATEGIES)
+        _one_of("ties", self.ties, TIES)
+        _one_of("executor", self.executor, EXECUTORS)
+        if self.only:
+            _one_of("only", self.only, KINDS)
+        moves = parse_moves(self.move_order)
+        object.__setattr__(self, "move_order", " ".join(f"{down},{right}" for down, right in moves))
+        if self.missing_corner:
+            object.__setattr__(self, "board", replace(self.board, missing=self.board.last_corner))
         if self.address:
             refuse_strange_address(self.address)
             if self.executor == "serial":
@@ -78,6 +114,7 @@ class Config:
         _in_range("max", self.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
         _in_range("tours", self.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
         _in_range("seed", self.seed, 0, LARGEST)
+        _in_range("failures", self.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
         _in_range("workers", self.workers, 0, MAX_WORKERS, "0 means one for each core")
         _in_range("slice-iterations", self.slice_iterations, 1, LARGEST)
         most = MAX_SLICE_BYTES // self.tour_bytes
@@ -85,7 +122,7 @@ class Config:
 
     @property
     def tour_bytes(self) -> int:
-        return self.board.squares * square_dtype(self.board).itemsize
+        return self.board.length * square_dtype(self.board).itemsize
 
     @property
     def tours_in_slice(self) -> int:
@@ -102,20 +139,43 @@ class Config:
         return "bits" if self.board.squares <= BITS_SQUARES else "array"
 
     @property
+    def has_times(self) -> bool:
+        """Whether it is told what each tour took: the strategy makes one after the other."""
+        return self.strategy == "greedy"
+
+    @property
+    def is_depth_first(self) -> bool:
+        """Whether the search goes on until every tour is found."""
+        return self.strategy in _DEPTH_FIRST
+
+    @property
+    def draws(self) -> bool:
+        """Whether tours are drawn by lot, so that one may come more than once."""
+        return self.strategy == "greedy" and self.ties == "random"
+
+    @property
     def identity(self) -> dict[str, str | int | float | bool]:
         """What decides which tours a run finds, in which order and in which parts."""
-        return {
+        values: dict[str, str | int | float | bool] = {
             "format": FORMAT_VERSION,
             "search": SEARCH_VERSION,
             "size": str(self.board),
+            "missing-corner": self.missing_corner,
             "variant": self.variant,
+            "strategy": self.strategy,
             "start": self.start,
+            "only": self.only,
+            "write": self.write,
+            "move-order": self.move_order,
+            "ties": self.ties,
+            "failures": self.failures,
             "prune": self.prune,
             "h-prob": self.h_prob,
             "seed": self.seed,
             "slice-iterations": self.slice_iterations,
             "slice-tours": self.tours_in_slice,
         }
+        return {key: value for key, value in values.items() if self.strategy in _KNOWN_TO.get(key, STRATEGIES)}
 
     @property
     def place(self) -> str:
@@ -123,15 +183,30 @@ class Config:
         if self.output:
             return self.output
         words = [self.variant, str(self.board)]
-        if self.start != "all":
+        words += ["without-corner"] if self.missing_corner else []
+        if self.start != _default(self.strategy, "start"):
             words.append(_file_name(self.start))
-        if not self.prune:
-            words.append("plain")
+        words += self._strategy_words
+        words += [self.only] if self.only else []
+        words += [] if self.write else ["counted"]
         if self.h_prob != 1.0:
             words.append(f"h{self.h_prob!r}".removesuffix(".0"))
         if self.seed:
             words.append(f"seed{self.seed}")
         return os.path.join("output", "-".join(words))
+
+    @property
+    def _strategy_words(self) -> list[str]:
+        """What tells this strategy from the default, for the name of the run."""
+        words = [] if self.strategy == "warnsdorff" else [self.strategy]
+        if self.is_depth_first and self.prune != _default(self.strategy, "prune"):
+            words.append("pruned" if self.prune else "plain")
+        if self.strategy == "backtrack" and self.move_order != MOVE_ORDER:
+            words.append("order" + hashlib.sha256(self.move_order.encode()).hexdigest()[:8])
+        if self.strategy == "greedy":
+            words.append(self.ties)
+            words += [f"failures{self.failures}"] if self.failures != 5 else []
+        return words
 
     @classmethod
     def from_values(cls, values: Mapping[str, object]) -> Config:
@@ -143,9 +218,42 @@ class Config:
             if key not in known:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
             checked[known[key]] = _convert(key, value)
+        strategy = str(checked.get("strategy", "warnsdorff"))
+        _one_of("strategy", strategy, STRATEGIES)
+        _refuse_unknown_to(strategy, values)
+        checked = {**_DEFAULTS.get(strategy, {}), **checked}
         if checked.get("address") == "":
             raise BadRequest("address is empty: give auto, local or host:port, or leave it out for this machine alone")
         return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+
+
+def parse_moves(text: str) -> tuple[tuple[int, int], ...]:
+    """The eight moves of a knight as row,column, in the order they are listed."""
+    words = re.findall(r"\(?\s*([+-]?[12])\s*,\s*([+-]?[12])\s*\)?", text)
+    moves = tuple((int(down), int(right)) for down, right in words)
+    if sorted(moves) != sorted(MOVES) or re.sub(r"[-+12,()\s;]", "", text):
+        raise BadRequest(f"move-order lists the eight moves, such as {MOVE_ORDER!r}: {text!r}")
+    return moves
+
+
+def _default(strategy: str, name: str) -> object:
+    """What a field is for a strategy if nothing is said."""
+    return _DEFAULTS.get(strategy, {}).get(name, Config.__dataclass_fields__[name].default)
+
+
+def _refuse_unknown_to(strategy: str, keys: Iterable[str]) -> None:
+    for key in keys:
+        knowing = _KNOWN_TO.get(key, STRATEGIES)
+        if strategy not in knowing:
+            raise BadRequest(
+                f"--strategy {strategy} knows no {key}: {' and '.join(knowing)} {'does' if len(knowing) == 1 else 'do'}"
+            )
+
+
+def _one_of(name: str, word: str, choices: tuple[str, ...]) -> None:
+    if word not in choices:
+        known = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise BadRequest(f"{name} is {known}: {word!r}{hint(word, choices)}")
 
 
 def refuse_strange_address(address: str) -> None:
@@ -207,10 +315,13 @@ def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+_TEXTS = ("variant", "strategy", "start", "only", "move-order", "ties", "output", "executor", "address")
+
+
 def _convert(key: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
-    field_type = {"size": Board, "prune": bool, "h-prob": float, "variant": str, "start": str, "output": str,
-                  "executor": str, "address": str}.get(key, int)  # fmt: skip
+    field_type = {"size": Board, "prune": bool, "missing-corner": bool, "write": bool, "h-prob": float,
+                  **dict.fromkeys(_TEXTS, str)}.get(key, int)  # fmt: skip
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
         return parse_size(value if isinstance(value, str) else shown(value))
     if field_type is float and isinstance(value, int) and not isinstance(value, bool):

@@ -1,13 +1,14 @@
 """All that crosses a process boundary: jobs, slices of them, and the results of slices. Plain values, no behaviour.
 
 A job is a start square (or a longer path to begin with) and is worked off in slices. A slice is so many iterations or
-tours, whichever comes first, and begins at a cursor: the path whose last square is placed next. The same slice always
+tours, whichever comes first, and begins at a cursor: the path whose last square is placed next, or whatever else its
+strategy needs to go on; it begins with the start square. The same slice always
 gives the same result, whoever works on it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 Cursor = tuple[int, ...]
@@ -32,39 +33,64 @@ class Job:
         return self.prefix[0]
 
 
+# Kinds of parts beside the variants of tours.
+TIMES = "times"
+
+
 @dataclass(frozen=True)
 class Part:
     """One Parquet file as it was published."""
 
-    variant: str
+    kind: str  # open or closed tours, or times
     name: str
-    tours: int
+    rows: int
     bytes: int
     sha256: str
 
 
-@dataclass(frozen=True)
-class Totals:
-    """Sums over the slices of a job, from its first one on."""
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What is added up over the slices of a job. Kinds of symmetry are those of `tour.SYMMETRIES`."""
 
     iterations: int = 0
     dead_ends: int = 0
     tours_open: int = 0
     tours_closed: int = 0
-    first_iteration: int | None = None
-    first_seconds: float | None = None
+    structured: int = 0
+    path_180: int = 0
+    closed_180: int = 0
+    closed_90: int = 0
+    closed_reflection: int = 0
+    left_out: int = 0  # tours that were found, but not of the kind that is kept
+    given_up: int = 0  # tours that were begun and not found
     search_seconds: float = 0.0
     write_seconds: float = 0.0
-    parts: int = 0
-    bytes: int = 0
 
     @property
     def tours(self) -> int:
         return self.tours_open + self.tours_closed
 
+    @property
+    def tries(self) -> int:
+        """What counts against a budget of tours."""
+        return self.tours + self.given_up
 
-@dataclass(frozen=True)
-class SliceResult:
+
+_SUMMED = tuple(field.name for field in fields(Counts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals(Counts):
+    """Sums over the slices of a job, from its first one on."""
+
+    first_iteration: int | None = None
+    first_seconds: float | None = None
+    parts: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceResult(Counts):
     """What a slice found, where its tours are, and where the next slice begins: the content of a commit record.
 
     It carries the sums of the slices before it, so that the last record of a job tells all about it.
@@ -77,19 +103,9 @@ class SliceResult:
     before: Totals
     began: Cursor
     cursor: Cursor
-    iterations: int
-    dead_ends: int
-    tours_open: int
-    tours_closed: int
     first_iteration: int | None
     first_seconds: float | None
-    search_seconds: float
-    write_seconds: float
     parts: tuple[Part, ...]
-
-    @property
-    def tours(self) -> int:
-        return self.tours_open + self.tours_closed
 
     @property
     def cut(self) -> int | None:
@@ -103,14 +119,9 @@ class SliceResult:
         if first_iteration is None and self.first_seconds is not None:
             first_iteration, first_seconds = self.first_iteration, before.search_seconds + self.first_seconds
         return Totals(
-            iterations=before.iterations + self.iterations,
-            dead_ends=before.dead_ends + self.dead_ends,
-            tours_open=before.tours_open + self.tours_open,
-            tours_closed=before.tours_closed + self.tours_closed,
+            **{name: getattr(before, name) + getattr(self, name) for name in _SUMMED},
             first_iteration=first_iteration,
             first_seconds=first_seconds,
-            search_seconds=before.search_seconds + self.search_seconds,
-            write_seconds=before.write_seconds + self.write_seconds,
             parts=before.parts + len(self.parts),
             bytes=before.bytes + sum(part.bytes for part in self.parts),
         )

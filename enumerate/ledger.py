@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from .config import Config
@@ -70,7 +70,13 @@ def read_record(storage: Storage, name: str) -> SliceResult:
     return result
 
 
+_FIELDS = {field.name for field in fields(SliceResult)}
+_SUM_FIELDS = {field.name for field in fields(Totals)}
+
+
 def _result(document: Mapping[str, Any]) -> SliceResult:
+    if set(document) != _FIELDS or set(document["before"]) != _SUM_FIELDS:
+        raise KeyError
     return SliceResult(
         **{
             **document,
@@ -134,7 +140,7 @@ class JobProgress:
     def next_slice(self, config: Config) -> Slice | None:
         """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
         spent = self.total
-        at_end = (config.max and spent.iterations >= config.max) or (config.tours and spent.tours >= config.tours)
+        at_end = (config.max and spent.iterations >= config.max) or (config.tours and spent.tries >= config.tours)
         if self.exhausted or at_end:
             return None
         number, cursor, before = self._next()
@@ -144,7 +150,7 @@ class JobProgress:
             cursor=cursor,
             before=before,
             max_iterations=_smaller(config.slice_iterations, config.max, before.iterations),
-            max_tours=_smaller(config.tours_in_slice, config.tours, before.tours),
+            max_tours=_smaller(config.tours_in_slice, config.tours, before.tries),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
             supersedes=self.last if self._is_short else None,

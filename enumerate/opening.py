@@ -22,7 +22,7 @@ from .ledger import (
     shelves,
 )
 from .manifest import CONCLUDING, NAME, Manifest, read_manifest, write_manifest
-from .sink import parse_part_name
+from .sink import PART_FOLDERS, parse_part_name, part_entries
 from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, is_url, open_storage
 from .summary import FILES
 
@@ -98,7 +98,7 @@ def _start_over(storage: Storage, config: Config) -> None:
     """
     storage.replace(DISCARDING, b"")
     storage.remove([NAME])
-    for folder in (COMMITS, "tours", STAGING):
+    for folder in (COMMITS, *PART_FOLDERS, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
     storage.remove(FILES)
     write_manifest(storage, config, None)
@@ -114,7 +114,7 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     storage.remove([name for name, _ in storage.entries(STAGING)])
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
-    unrecorded = [name for name, _ in storage.entries("tours") if not _is_recorded(name, found, by_number)]
+    unrecorded = [name for name, _ in part_entries(storage) if not _is_recorded(name, found, by_number)]
     storage.remove(unrecorded)
     storage.remove(_late_records(unrecorded, by_number))
     storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
@@ -183,7 +183,7 @@ def _check_sums(storage: Storage, job: JobProgress) -> None:
 def _of_other_size(storage: Storage, progress: Sequence[JobProgress]) -> list[JobProgress]:
     """The jobs whose parts are not as many, or not as large in all, as their records say."""
     counts = {job.job.number: [0, 0] for job in progress}
-    for name, size in storage.entries("tours"):
+    for name, size in part_entries(storage):
         part = parse_part_name(name)
         if part is not None and part.job in counts:
             counts[part.job][0] += 1

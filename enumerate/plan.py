@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from .board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
-from .config import Config
+from .config import SEARCH_SQUARES, Config
 from .errors import BadRequest
 from .jobs import Job
 
@@ -14,6 +14,7 @@ from .jobs import Job
 def make_plan(config: Config) -> tuple[Job, ...]:
     """All jobs of a run, one for each start square, in the order of their squares. Refuses boards without tours."""
     refuse_impossible(config.board, config.variant)
+    refuse_unsuitable(config)
     chosen = choose_starts(config.board, config.start, config.seed)
     return tuple(
         Job(number, (square,), multiplicity, why_no_tour_from(config.board, square))
@@ -31,8 +32,30 @@ def refuse_impossible(board: Board, variant: str) -> None:
         raise BadRequest(f"{reason}: {board}; use --variant open{even}")
 
 
+def refuse_unsuitable(config: Config) -> None:
+    """What the strategy cannot do, though others can."""
+    board, strategy = config.board, config.strategy
+    if strategy == "divide":
+        if min(board.rows, board.cols) < 5:
+            raise BadRequest(f"divide needs both sides to be at least 5: {board}; use --strategy warnsdorff")
+        if 0 < config.max < board.length:
+            raise BadRequest(f"divide places all {board.length:,} squares: --max {config.max} is too few; leave it out")
+    elif board.squares > SEARCH_SQUARES:
+        raise BadRequest(
+            f"{strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512): {board}; use --strategy divide"
+        )
+    if config.draws and not config.max and not config.tours:
+        raise BadRequest("greedy with random ties never ends by itself: give --max or --tours")
+    if strategy == "greedy" and config.ties == "squirrel" and board.rows != board.cols:
+        raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
+
+
 def choose_starts(board: Board, start: str, seed: int) -> dict[int, int]:
     """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
+    if start.startswith(("all", "classes", "random")) and board.squares > SEARCH_SQUARES:
+        raise BadRequest(
+            f"start squares of a board with more than {SEARCH_SQUARES:,} squares are named: {start!r}; such as a1"
+        )
     if start == "all":
         return dict.fromkeys(range(board.squares), 1)
     if start == "classes":

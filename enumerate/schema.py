@@ -8,16 +8,32 @@ from .board import Board
 from .tour import square_dtype
 
 
-def part_schema(board: Board) -> pa.Schema:
-    """A part: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was found."""
+def tours_schema(board: Board) -> pa.Schema:
+    """A part of tours: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was
+    found, and the rest tells of which kind it is.
+    """
     width = square_dtype(board).itemsize
     return pa.schema(
         [
-            pa.field("tour", pa.binary(board.squares * width), nullable=False),
+            pa.field("tour", pa.binary(board.length * width), nullable=False),
             pa.field("iteration", pa.int64(), nullable=False),
+            pa.field("structured", pa.bool_(), nullable=False),
+            pa.field("symmetry", pa.dictionary(pa.int8(), pa.string()), nullable=False),
         ],
         metadata={"rows": str(board.rows), "cols": str(board.cols), "bytes_per_square": str(width)},
     )
+
+
+# What each tour took, its failed attempts included, for strategies that make one tour after the other. `iteration` is
+# that of the tour. It is a part of its own because it is never the same twice.
+TIMES_SCHEMA = pa.schema(
+    [
+        pa.field("iteration", pa.int64(), nullable=False),
+        pa.field("placements", pa.int64(), nullable=False),
+        pa.field("attempts", pa.int64(), nullable=False),
+        pa.field("seconds", pa.float64()),  # not known of a tour that was begun in another slice
+    ]
+)
 
 
 SUMMARY_SCHEMA = pa.schema(
@@ -28,6 +44,13 @@ SUMMARY_SCHEMA = pa.schema(
         pa.field("multiplicity", pa.int64(), nullable=False),
         pa.field("tours_open", pa.int64(), nullable=False),
         pa.field("tours_closed", pa.int64(), nullable=False),
+        pa.field("structured", pa.int64(), nullable=False),
+        pa.field("path_180", pa.int64(), nullable=False),
+        pa.field("closed_180", pa.int64(), nullable=False),
+        pa.field("closed_90", pa.int64(), nullable=False),
+        pa.field("closed_reflection", pa.int64(), nullable=False),
+        pa.field("left_out", pa.int64(), nullable=False),
+        pa.field("given_up", pa.int64(), nullable=False),
         pa.field("iterations", pa.int64(), nullable=False),
         pa.field("dead_ends", pa.int64(), nullable=False),
         pa.field("exhausted", pa.bool_(), nullable=False),

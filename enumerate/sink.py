@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,27 +18,33 @@ import pyarrow.parquet as pq
 
 from .board import Board
 from .errors import Damaged
-from .jobs import Part, Slice
-from .schema import part_schema
+from .jobs import TIMES, Part, Slice
+from .schema import TIMES_SCHEMA, tours_schema
 from .storage import Storage
-from .tour import Batch
+from .tour import SYMMETRIES, Batch
+
+PART_FOLDERS = ("tours", TIMES)
+
+_ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
+_SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
 
-def part_name(variant: str, start: str, job: int, slice_: int, cut: int | None) -> str:
+def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None) -> str:
     """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
     short = "" if cut is None else f"-to-{cut}"
-    return f"tours/variant={variant}/start={start}/part-{job:06d}-{slice_:04d}{short}.parquet"
+    folder = TIMES if kind == TIMES else f"tours/variant={kind}"
+    return f"{folder}/start={start}/part-{job:06d}-{slice_:04d}{short}.parquet"
 
 
 class PartName(NamedTuple):
-    variant: str
+    kind: str
     start: str
     job: int
     slice: int
     cut: int | None
 
 
-_PART = re.compile(r"tours/variant=(\w+)/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?\.parquet")
+_PART = re.compile(rf"(?:tours/variant=(\w+)|{TIMES})/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?\.parquet")
 
 
 def parse_part_name(name: str) -> PartName | None:
@@ -45,26 +52,56 @@ def parse_part_name(name: str) -> PartName | None:
     match = _PART.fullmatch(name)
     if not match:
         return None
-    part = PartName(match[1], match[2], int(match[3]), int(match[4]), int(match[5]) if match[5] else None)
+    cut = int(match[5]) if match[5] else None
+    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut)
     return part if part_name(*part) == name else None
 
 
-class Sink:
-    """Takes the tours of one slice and publishes them as one part for each variant that has any."""
+def part_entries(storage: Storage) -> Iterator[tuple[str, int]]:
+    """Names and sizes of all that lies where parts belong."""
+    for folder in PART_FOLDERS:
+        yield from storage.entries(folder)
 
-    def __init__(self, storage: Storage, board: Board, slice_: Slice) -> None:
+
+class Sink:
+    """Takes the tours of one slice and publishes them as one part for each variant that has any.
+
+    With `times` there is one more part for what each tour took. Without `write` tours are counted and gone.
+    """
+
+    def __init__(self, storage: Storage, board: Board, slice_: Slice, write: bool = True, times: bool = False) -> None:
         self.storage, self.board, self.slice = storage, board, slice_
+        self.write, self.times = write, times
         self.writers: dict[str, PartWriter] = {}
-        self.published: dict[str, memoryview] = {}
+        self.published: dict[str, memoryview | bytes] = {}
+        self.counts: Counter[str] = Counter()
 
     def take(self, batch: Batch) -> None:
-        """Encode a batch; its memory may be used again afterwards."""
-        for variant, tours, iterations in _by_variant(batch):
-            self.writers.setdefault(variant, PartWriter(self.board)).write(tours, iterations)
+        """Count and encode a batch; its memory may be used again afterwards."""
+        self._count(batch)
+        if not self.write:
+            return
+        for variant, tours in _by_variant(batch):
+            self._writer(variant, tours_schema(self.board)).write(tours_columns(tours, self.board))
+        if self.times:
+            self._writer(TIMES, TIMES_SCHEMA).write(times_columns(batch))
+
+    def _count(self, batch: Batch) -> None:
+        closed = int(np.count_nonzero(batch.closed))
+        self.counts["tours_open"] += len(batch.closed) - closed
+        self.counts["tours_closed"] += closed
+        self.counts["structured"] += int(np.count_nonzero(batch.structured))
+        kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES)).tolist()
+        self.counts.update({name.replace("-", "_"): kinds[i] for i, name in enumerate(SYMMETRIES) if i})
+
+    def _writer(self, kind: str, schema: pa.Schema) -> PartWriter:
+        if kind not in self.writers:
+            self.writers[kind] = PartWriter(schema)
+        return self.writers[kind]
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
         """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
-        return tuple(self._publish(variant, writer, cut) for variant, writer in sorted(self.writers.items()))
+        return tuple(self._publish(kind, writer, cut) for kind, writer in sorted(self.writers.items()))
 
     def publish_again(self) -> None:
         """Bring back what was cleared away as unrecorded before the record came: the record counts."""
@@ -72,39 +109,42 @@ class Sink:
             if not self.storage.exists(name):
                 self.storage.create(name, data)
 
-    def _publish(self, variant: str, writer: PartWriter, cut: int | None) -> Part:
-        data = writer.close()
+    def _publish(self, kind: str, writer: PartWriter, cut: int | None) -> Part:
+        data: memoryview | bytes = writer.close()
         start = self.board.name(self.slice.job.start)
-        name = part_name(variant, start, self.slice.job.number, self.slice.number, cut)
-        if not self.storage.create(name, data) and self.storage.read(name) != data:
-            raise Damaged(f"a slice was written twice with different tours: {name}")
+        name = part_name(kind, start, self.slice.job.number, self.slice.number, cut)
+        if not self.storage.create(name, data):
+            before = self.storage.read(name)
+            if kind == TIMES:
+                data = before  # of a worker that was lost: its times are as good as ours
+            elif before != data:
+                raise Damaged(f"a slice was written twice with different tours: {name}")
         self.published[name] = data
-        return Part(variant, name, writer.tours, len(data), hashlib.sha256(data).hexdigest())
+        return Part(kind, name, writer.rows, len(data), hashlib.sha256(data).hexdigest())
 
 
 class PartWriter:
     """A part in the making: one row group for each batch. The same batches always give the same bytes."""
 
-    def __init__(self, board: Board) -> None:
-        self.schema = part_schema(board)
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
         self.stream = pa.BufferOutputStream()
-        self.tours = 0
+        self.rows = 0
+        names = schema.names
         self.writer = pq.ParquetWriter(
             self.stream,
-            self.schema,
+            schema,
             compression="zstd",
             compression_level=3,
-            use_dictionary=False,
-            column_encoding={"tour": "PLAIN", "iteration": "DELTA_BINARY_PACKED"},
-            write_statistics=["iteration"],
+            use_dictionary=[name for name in names if name == "symmetry"],
+            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name != "symmetry"},
+            write_statistics=[name for name in names if name != "tour"],
             write_page_checksum=True,
         )
 
-    def write(self, tours: np.ndarray, iterations: np.ndarray) -> None:
-        squares = pa.py_buffer(np.ascontiguousarray(tours))
-        column = pa.FixedSizeBinaryArray.from_buffers(self.schema.field("tour").type, len(tours), [None, squares])
-        self.writer.write_table(pa.table([column, pa.array(iterations)], schema=self.schema))
-        self.tours += len(tours)
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        self.writer.write_table(pa.table(columns, schema=self.schema))
+        self.rows += len(columns[0])
 
     def close(self) -> memoryview:
         """The bytes of the part."""
@@ -112,12 +152,32 @@ class PartWriter:
         return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
 
 
-def _by_variant(batch: Batch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
+    """A batch as the columns of `tours_schema`."""
+    squares = pa.py_buffer(np.ascontiguousarray(batch.tours))
+    tour_type = tours_schema(board).field("tour").type
+    symmetry = pa.DictionaryArray.from_arrays(pa.array(batch.symmetry.view(np.int8)), _SYMMETRY_NAMES)
+    return [
+        pa.FixedSizeBinaryArray.from_buffers(tour_type, len(batch.tours), [None, squares]),
+        pa.array(batch.iterations),
+        pa.array(batch.structured),
+        symmetry,
+    ]
+
+
+def times_columns(batch: Batch) -> list[pa.Array]:
+    """A batch as the columns of `TIMES_SCHEMA`."""
+    placements, attempts, nanoseconds = batch.efforts.T
+    seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
+    return [pa.array(batch.iterations), pa.array(placements), pa.array(attempts), seconds]
+
+
+def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:
     """The tours of a batch, open and closed apart; nothing for a variant without tours."""
     closed = int(np.count_nonzero(batch.closed))
     if closed in (0, len(batch.closed)):  # the usual case, without a copy
         if len(batch.closed):
-            yield "closed" if closed else "open", batch.tours, batch.iterations
+            yield "closed" if closed else "open", batch
         return
-    for variant, chosen in (("open", ~batch.closed), ("closed", batch.closed)):
-        yield variant, batch.tours[chosen], batch.iterations[chosen]
+    yield "open", batch[~batch.closed]
+    yield "closed", batch[batch.closed]

@@ -19,7 +19,8 @@ from .storage import Storage
 PARQUET, CSV = "summary.parquet", "summary.csv"
 TOTAL = "total"  # the name in `start` of the row of totals
 
-_SUMS = ("multiplicity", "tours_open", "tours_closed", "iterations", "dead_ends", "search_seconds", "write_seconds",
+_SUMS = ("multiplicity", "tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90",
+         "closed_reflection", "left_out", "given_up", "iterations", "dead_ends", "search_seconds", "write_seconds",
          "parts", "bytes")  # fmt: skip
 
 

@@ -5,6 +5,7 @@ The tours are judged by `tour`, which knows the definition of a tour and nothing
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 from .catalog import Run
 from .config import usable_cores
 from .errors import Damaged
-from .jobs import Job, Part, SliceResult
+from .jobs import TIMES, Job, Part, SliceResult
 from .ledger import (
     COMMITS,
     JobProgress,
@@ -33,7 +34,16 @@ from .opening import DISCARDING
 from .sink import parse_part_name, part_name
 from .storage import LOCK, STAGING
 from .summary import FILES, PARQUET, summary_table
-from .tour import Tours, are_closed, are_complete, are_legal, hashes
+from .tour import (
+    SYMMETRIES,
+    Batch,
+    are_closed,
+    are_complete,
+    are_legal,
+    are_structured,
+    hashes,
+    symmetries,
+)
 
 
 @dataclass
@@ -43,6 +53,7 @@ class Verdict:
     records: int = 0
     parts: int = 0
     tours: int = 0
+    repeats: int = 0  # tours that were there before, where a strategy draws them by lot
     bytes: int = 0
     complete: bool = True
     damage: list[str] = field(default_factory=list)
@@ -51,6 +62,7 @@ class Verdict:
         self.records += other.records
         self.parts += other.parts
         self.tours += other.tours
+        self.repeats += other.repeats
         self.bytes += other.bytes
         self.damage += other.damage
 
@@ -128,72 +140,108 @@ def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
             _slice(run, job, result, found, seen)
     except Damaged as error:
         verdict.damage.append(str(error))
-    if not verdict.damage:
-        verdict.damage += _duplicates(run, found.progress, seen)
+    every = np.concatenate(seen) if seen else np.empty(0, dtype=np.uint64)
+    if run.config.draws:
+        verdict.repeats = len(every) - len(np.unique(every))
+    elif not verdict.damage:
+        verdict.damage += _duplicates(run, found.progress, np.sort(every))
     return found
 
 
 def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[np.ndarray]) -> None:
-    counts = {"open": result.tours_open, "closed": result.tours_closed}
+    counts: Counter[str] = Counter()
     for part in result.parts:
-        counts[part.variant] -= part.tours
         found.parts.add(part.name)
         found.verdict.parts += 1
         found.verdict.bytes += part.bytes
         try:
-            for tours in _sound_batches(run, job.start, result, part):
-                seen.append(hashes(tours))
-                found.verdict.tours += len(tours)
+            if part.kind == TIMES:
+                counts[TIMES] += _sound_times(run, result, part)
+                continue
+            for batch in _sound_batches(run, job.start, result, part):
+                seen.append(hashes(batch.tours))
+                found.verdict.tours += len(batch.tours)
+                counts[f"tours_{part.kind}"] += len(batch.tours)
+                counts["structured"] += int(np.count_nonzero(batch.structured))
+                for kind, number in enumerate(np.bincount(batch.symmetry, minlength=len(SYMMETRIES)).tolist()):
+                    counts[SYMMETRIES[kind].replace("-", "_")] += number
         except Damaged as error:
             found.verdict.damage.append(str(error))
-    if any(counts.values()):
+            return
+    names = ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
+    if run.config.write and any(counts[name] != getattr(result, name) for name in names):
         found.verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
+    if run.config.write and run.config.has_times and counts[TIMES] != result.tours:
+        found.verdict.damage.append(f"damaged, not every tour has its time: {name_of(result)}")
 
 
-def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Tours]:
+def _check_name(start: str, result: SliceResult, part: Part) -> None:
+    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut):
+        raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
+
+
+def _sound_times(run: Run, result: SliceResult, part: Part) -> int:
+    """How many times a part has; that they belong to its tours is seen by their iterations."""
+    data = check_part(run.storage, part)
+    _check_name(result.start, result, part)
+    times = np.concatenate([rows.column("iteration").to_numpy() for rows in run.read_times(part, data)])
+    of_tours = [batch.iterations for other in result.parts if other.kind != TIMES for batch in run.read_part(other)]
+    if not np.array_equal(times, np.sort(np.concatenate(of_tours))):
+        raise Damaged(f"damaged, not the times of its tours: {part.name}")
+    return len(times)
+
+
+def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Batch]:
     """The tours of a part, each batch checked before it is handed on."""
     data = check_part(run.storage, part)
-    if part.name != part_name(part.variant, run.board.name(start), result.job, result.slice, result.cut):
-        raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
-    if run.config.variant not in (part.variant, "both"):
-        raise Damaged(f"damaged, {part.variant} tours in a run of {run.config.variant} ones: {part.name}")
+    _check_name(run.board.name(start), result, part)
+    if run.config.variant not in (part.kind, "both"):
+        raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
     count, last = 0, result.before.iterations
-    for tours, iterations in run.read_part(part, data=data):
-        wrong = _why_wrong(run, start, part, tours)
-        if not wrong and (iterations[0] <= last or (np.diff(iterations) <= 0).any()):
+    for batch in run.read_part(part, data=data):
+        wrong = _why_wrong(run, start, part, batch)
+        if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
             wrong = "its iterations do not ascend"
         if wrong:
             raise Damaged(f"damaged, {wrong}: {part.name}")
-        count, last = count + len(tours), int(iterations[-1])
-        yield tours
-    if count != part.tours or last > result.total.iterations:
+        count, last = count + len(batch.tours), int(batch.iterations[-1])
+        yield batch
+    if count != part.rows or last > result.total.iterations:
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
-def _why_wrong(run: Run, start: int, part: Part, tours: Tours) -> str | None:
-    board = run.board
+def _why_wrong(run: Run, start: int, part: Part, batch: Batch) -> str | None:
+    board, tours = run.board, batch.tours
     if int(tours.max()) >= board.squares or not are_complete(board, tours).all():
         return "a tour does not visit every square once"
     if not are_legal(board, tours).all():
         return "a tour has a step that is not a knight's move"
     if (tours[:, 0] != start).any():
         return "a tour begins on another square"
-    if (are_closed(board, tours) != (part.variant == "closed")).any():
-        return f"a tour is not {part.variant}"
+    if (are_closed(board, tours) != (part.kind == "closed")).any():
+        return f"a tour is not {part.kind}"
+    if (are_structured(board, tours) != batch.structured).any():
+        return "a tour is not as structured as it says"
+    if (symmetries(board, tours) != batch.symmetry).any():
+        return "a tour has another symmetry than it says"
+    if (run.config.only == "structured" and not batch.structured.all()) or (
+        run.config.only == "symmetric" and not batch.symmetry.all()
+    ):
+        return f"a tour is not {run.config.only}"
     return None
 
 
-def _duplicates(run: Run, job: JobProgress, seen: list[np.ndarray]) -> list[str]:
+def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
     """Tours that occur twice. Equal hashes only point at them: the tours themselves are compared."""
-    every = np.sort(np.concatenate(seen)) if seen else np.empty(0, dtype=np.uint64)
     suspects = np.unique(every[1:][every[1:] == every[:-1]])
     if not len(suspects):
         return []
     place_of: dict[bytes, str] = {}
     damage = []
-    for part in (part for result in records(run.storage, job) for part in result.parts):
-        for tours, _ in run.read_part(part):
-            for tour in tours[np.isin(hashes(tours), suspects)]:
+    parts = (part for result in records(run.storage, job) for part in result.parts if part.kind != TIMES)
+    for part in parts:
+        for batch in run.read_part(part):
+            for tour in batch.tours[np.isin(hashes(batch.tours), suspects)]:
                 if tour.tobytes() in place_of:
                     damage.append(f"a tour occurs twice: {part.name} and {place_of[tour.tobytes()]}")
                 place_of[tour.tobytes()] = part.name

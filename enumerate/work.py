@@ -20,12 +20,11 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
     with stopped_by_storage(config):
         storage = open_storage(config.place)
-        sink = Sink(storage, config.board, slice_)
+        sink = Sink(storage, config.board, slice_, config.write, times=config.has_times)
         began = time.perf_counter()
         found = search_slice(config, slice_, sink.take)
         refuse_other_shift(storage, shift)
         parts = sink.publish(found.iterations if found.ended == BUDGET else None)
-        counts = {part.variant: part.tours for part in parts}
         result = SliceResult(
             job=slice_.job.number,
             slice=slice_.number,
@@ -36,8 +35,9 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
             cursor=found.cursor,
             iterations=found.iterations,
             dead_ends=found.dead_ends,
-            tours_open=counts.get("open", 0),
-            tours_closed=counts.get("closed", 0),
+            left_out=found.left_out,
+            given_up=found.given_up,
+            **sink.counts,
             first_iteration=found.first_iteration,
             first_seconds=found.first_seconds,
             search_seconds=found.seconds,

@@ -65,7 +65,7 @@ def test_each_record_carries_the_sums_of_those_before_it(run_place):
             assert result.before == total
             total = result.total
             assert total.iterations - result.before.iterations == result.iterations
-            assert total.tours - result.before.tours == result.tours == sum(part.tours for part in result.parts)
+            assert total.tours - result.before.tours == result.tours == sum(part.rows for part in result.parts)
             assert total.bytes - result.before.bytes == sum(part.bytes for part in result.parts)
             assert total.parts - result.before.parts == len(result.parts)
         assert total.iterations == 1_500
@@ -112,7 +112,7 @@ def test_a_slice_that_the_budget_cut_short_says_in_its_names_where(run_place):
             assert name_of(result) == f"_run/commits/{result.job:06d}-{result.slice:04d}{short}.json"
             for part in result.parts:
                 assert part.name.endswith(f"/part-{result.job:06d}-{result.slice:04d}{short}.parquet")
-                named = (part.variant, result.start, result.job, result.slice, result.cut)
+                named = (part.kind, result.start, result.job, result.slice, result.cut)
                 assert parse_part_name(part.name) == named
                 assert part_name(*named) == part.name
     named = {part.name for job in results(run_place) for result in job for part in result.parts}

@@ -15,7 +15,7 @@ from enumerate.board import Board
 from enumerate.errors import Damaged
 from enumerate.jobs import EXHAUSTED, FULL, Job, SliceResult
 from enumerate.ledger import JobProgress
-from enumerate.search import Search, search_slice
+from enumerate.search import make_search, search_slice
 from enumerate.tour import are_closed, are_complete, are_legal
 
 from . import reference
@@ -135,9 +135,24 @@ def slices(config, start):
         found = search_slice(config, slice_, lambda batch, taken=batches: taken.append(copied(batch)))
         yield found, batches
         progress.add(
-            SliceResult(0, slice_.number, "a1", found.ended, slice_.before, slice_.cursor, found.cursor,
-                        found.iterations, found.dead_ends, found.tours, 0, None, None, 0.0, 0.0, ())
-        )  # fmt: skip
+            SliceResult(
+                job=0,
+                slice=slice_.number,
+                start="a1",
+                ended=found.ended,
+                before=slice_.before,
+                began=slice_.cursor,
+                cursor=found.cursor,
+                iterations=found.iterations,
+                dead_ends=found.dead_ends,
+                tours_open=found.tours,
+                left_out=found.left_out,
+                given_up=found.given_up,
+                first_iteration=None,
+                first_seconds=None,
+                parts=(),
+            )
+        )
 
 
 @pytest.mark.parametrize("prune", [True, False])
@@ -167,9 +182,9 @@ def paths(start, length):
 
 
 def test_a_cursor_of_another_search_is_refused():
-    found = Search(config_for((8, 8)), Job(0, (0,)))
+    found = make_search(config_for((8, 8)), Job(0, (0,)))
     with pytest.raises(Damaged, match="start square a1 has a cursor of another search"):
-        found.resume((0, 10, 0))
+        found.resume((0, 10, 0), 2)
 
 
 def test_shuffled_orders_differ_by_seed_and_are_the_same_for_one_seed():

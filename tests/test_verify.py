@@ -7,18 +7,18 @@ import json
 import random
 import shutil
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from enumerate.catalog import Run
 from enumerate.errors import Damaged
+from enumerate.jobs import Part
+from enumerate.schema import tours_schema
 from enumerate.sealed import seal, unseal
-from enumerate.sink import PartWriter
+from enumerate.sink import PartWriter, tours_columns
 from enumerate.verify import verify
 
 from .test_run import small
-from .tools import command, run_serially
+from .tools import command, copied, run_serially
 
 
 @pytest.fixture(scope="module")
@@ -150,15 +150,15 @@ def rewrite(folder, change):
     """Change a part's tours and make the records fit, so that only the tours themselves can tell."""
     record_path, *later = sorted((folder / "_run" / "commits").glob("000001-*.json"))[1:]
     record = unseal(record_path.read_bytes(), "record")
-    entry = next(part for part in record["parts"] if part["variant"] == "open")
+    entry = next(part for part in record["parts"] if part["kind"] == "open")
     size = entry["bytes"]
     path = folder / entry["name"]
-    table = pq.read_table(path, partitioning=None)
-    tours = np.array([list(tour.as_py()) for tour in table["tour"]], dtype=np.uint8)
-    iterations = table["iteration"].to_numpy().copy()
-    tours, iterations = change(tours, iterations)
-    writer = PartWriter(Run(folder).board)
-    writer.write(tours, iterations)
+    run = Run(folder)
+    batches = [copied(batch) for batch in run.read_part(Part(**entry))]
+    assert len(batches) == 1
+    change(batches[0])
+    writer = PartWriter(tours_schema(run.board))
+    writer.write(tours_columns(batches[0], run.board))
     data = bytes(writer.close())
     path.write_bytes(data)
     entry.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
@@ -170,27 +170,32 @@ def rewrite(folder, change):
     return entry["name"]
 
 
-def swap_squares(tours, iterations):
-    tours[3, [20, 30]] = tours[3, [30, 20]]
-    return tours, iterations
+def swap_squares(batch):
+    batch.tours[3, [20, 30]] = batch.tours[3, [30, 20]]
 
 
-def repeat_square(tours, iterations):
-    tours[3, 20] = tours[3, 22]
-    return tours, iterations
+def repeat_square(batch):
+    batch.tours[3, 20] = batch.tours[3, 22]
 
 
-def other_start(tours, iterations):
-    return tours[:, ::-1].copy(), iterations
+def other_start(batch):
+    batch.tours[:] = batch.tours[:, ::-1].copy()
 
 
-def twice(tours, iterations):
-    tours[5] = tours[3]
-    return tours, iterations
+def twice(batch):
+    batch.tours[5] = batch.tours[3]
 
 
-def backwards(tours, iterations):
-    return tours, iterations[::-1].copy()
+def backwards(batch):
+    batch.iterations[:] = batch.iterations[::-1].copy()
+
+
+def wrongly_structured(batch):
+    batch.structured[3] ^= True
+
+
+def wrongly_symmetric(batch):
+    batch.symmetry[3] = 2
 
 
 @pytest.mark.parametrize(
@@ -201,6 +206,8 @@ def backwards(tours, iterations):
         (other_start, "begins on another square"),
         (twice, "a tour occurs twice"),
         (backwards, "its iterations do not ascend"),
+        (wrongly_structured, "a tour is not as structured as it says"),
+        (wrongly_symmetric, "a tour has another symmetry than it says"),
     ],
 )
 def test_wrong_tours_are_found_even_if_every_checksum_fits(run_folder, change, words):
@@ -212,7 +219,7 @@ def test_wrong_tours_are_found_even_if_every_checksum_fits(run_folder, change, w
 
 def test_the_same_tours_written_again_are_no_damage(run_folder):
     """What is found above is the change, not that something was rewritten."""
-    rewrite(run_folder, lambda tours, iterations: (tours, iterations))
+    rewrite(run_folder, id)
     assert damage(run_folder) == []
 
 

@@ -14,9 +14,10 @@ from enumerate.board import Board
 from enumerate.config import Config
 from enumerate.jobs import Job, Slice, Totals
 from enumerate.run import run
-from enumerate.search import search_slice
+from enumerate.search import make_search, search_slice
 from enumerate.storage import LOCK, is_url, open_storage
-from enumerate.tour import Batch
+from enumerate.strategies import backtrack, warnsdorff
+from enumerate.tour import Batch, batch_arrays
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path(__file__).with_name("published")
@@ -50,19 +51,23 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
     """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
-    batches = []
     slice_ = Slice(job, 0, job.prefix, Totals(), limit, max_tours, limit, max_tours)
-    found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), kernel)
-    if not batches:
-        batches = [Batch(np.empty((0, config.board.squares), np.uint8), np.empty(0, np.int64), np.empty(0, np.bool_))]
-    columns = [
-        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("tours", "iterations", "closed")
-    ]
-    return *columns, found
+    batch, found = search_batch(config, slice_, kernel)
+    return batch.tours, batch.iterations, batch.closed, found
+
+
+def search_batch(config, slice_, kernel=""):
+    """What one slice finds, as one batch, and how it went. `kernel` is for depth-first searches."""
+    batches = [batch_arrays(0, config.board)]
+    module = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
+    make = (lambda config, job: module.search(config, job, kernel)) if kernel else make_search
+    found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), make)
+    columns = [np.concatenate(columns) for columns in zip(*(batch.columns for batch in batches), strict=True)]
+    return Batch(*columns, np.concatenate([batch.efforts for batch in batches])), found
 
 
 def copied(batch):
-    return Batch(batch.tours.copy(), batch.iterations.copy(), batch.closed.copy())
+    return Batch(*(column.copy() for column in batch.columns), batch.efforts.copy())
 
 
 def run_serially(config, **options):

@@ -12,6 +12,7 @@ from rich.text import Text
 from ..board import Board, column_name
 from ..run import Report
 from ..summary import CSV, PARQUET
+from ..tour import SYMMETRIES
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20
@@ -96,16 +97,14 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     tours = total["tours_open"] + total["tours_closed"]
     lines = []
     if total["exhausted"]:
-        kind = {"both": "directed"}.get(report.config.variant, report.config.variant)
-        lines.append(f"Exhausted: these are all {kind} tours from {_squares(report)}.")
-        if report.config.start == "classes":
-            lines.append(f"With multiplicity, {weighted_tours(report):,} {kind} tours from all squares of the board.")
+        lines += exhausted_lines(report)
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if report.config.address or report.retried:
         lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
                      f"{_counted(len(report.retried), 'slice')} retried")  # fmt: skip
+    lines += kind_lines(total)
     if tours:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.place
@@ -113,9 +112,35 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(
             "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
         )
-    lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
+    if report.config.write:
+        lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
+    if report.config.write and report.config.has_times:
+        lines.append(f"times    {folder}/times/start=…/part-*.parquet")
     lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
     return lines
+
+
+def exhausted_lines(report: Report) -> list[str]:
+    """What it means that there is nothing left to find."""
+    config = report.config
+    if not config.is_depth_first:
+        return [f"Finished: {config.strategy} makes no other tours from {_squares(report)}."]
+    variant = "directed" if config.variant == "both" else config.variant
+    kind = f"{config.only} {variant}".strip()
+    lines = [f"Exhausted: these are all {kind} tours from {_squares(report)}."]
+    if config.start == "classes":
+        lines.append(f"With multiplicity, {weighted_tours(report):,} {kind} tours from all squares of the board.")
+    return lines
+
+
+def kind_lines(total: dict[str, Any]) -> list[str]:
+    """Of which kinds the tours are, as far as there are any."""
+    kinds = [f"{total['structured']:,} structured"] if total["structured"] else []
+    symmetric = [f"{count:,} {name}" for name in SYMMETRIES[1:] if (count := total[name.replace("-", "_")])]
+    kinds += [f"symmetric: {', '.join(symmetric)}"] if symmetric else []
+    kinds += [f"{total['left_out']:,} found and left out"] if total["left_out"] else []
+    kinds += [f"{total['given_up']:,} given up"] if total["given_up"] else []
+    return ["; ".join(kinds)] if kinds else []
 
 
 def _counted(number: int, thing: str) -> str:

@@ -1,0 +1,47 @@
+"""What the kernels share: why a call stops, one-instruction operations on words, and hashes instead of random state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit, types, uint64
+from numba.extending import intrinsic
+
+# Why a call stopped.
+EXHAUSTED, BATCH_FULL, LIMIT_REACHED, BAD_CURSOR = 0, 1, 2, 3
+
+# Variants.
+OPEN, CLOSED, BOTH = 0, 1, 2
+
+NOWHERE = -1  # no square
+
+ZERO, ONE = uint64(0), uint64(1)
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits are set: one instruction."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), emit
+
+
+@intrinsic
+def lowest(typing_context: Any, word: Any) -> Any:
+    """The number of the lowest set bit: one instruction; the word is never zero."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), emit
+
+
+@njit(inline="always")
+def mix(x):
+    """Steele, Lea and Flood's SplitMix64 finaliser: 64 bits in, 64 well-mixed bits out."""
+    x = uint64(x) + uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return x ^ (x >> uint64(31))

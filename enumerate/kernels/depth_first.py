@@ -1,0 +1,520 @@
+"""Depth-first search for knight's tours, next squares in Warnsdorff's order or in a fixed one.
+
+Two kernels make the same search. `search_bits` holds the unvisited squares of a board of at most 64 squares in one
+64-bit word; `search_array` works on any board with a table of degrees that is adjusted as squares are taken and given
+back. Order after Warnsdorff (1823): fewest onward moves first, ties by square number; or by a list of moves alone.
+
+Where a search stands: `path[:depth]` has been placed and `registers[NEXT]` is placed next. Everything else on the stack
+follows from that path, so the path is the whole cursor, and `resume_*` rebuilds the stack from it.
+
+Pruning never loses a tour. It rests on one observation: when the knight leaves a square, only the unvisited neighbours
+of that square lose a way in or out, and those are exactly the candidates for the next move, whose onward moves have
+been counted already to sort them. So all checks are free, and they are made before a square is placed:
+
+* a candidate with no onward move is fatal, unless it is the last square;
+* a candidate with one onward move must be taken now or be the last square of the tour: a second such candidate is
+  fatal when neither can be the last. For a closed tour the start square counts as one more onward move;
+* the colour of the last square is known from the parity of the board, so on every other move no candidate can be it;
+* the last square of a closed tour is a neighbour of the start, of an open one it is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+from .classify import is_kept, is_structured, symmetry_of
+from .common import (
+    BAD_CURSOR,
+    BATCH_FULL,
+    BOTH,
+    CLOSED,
+    EXHAUSTED,
+    LIMIT_REACHED,
+    NOWHERE,
+    ONE,
+    OPEN,
+    ZERO,
+    lowest,
+    mix,
+    popcount,
+)
+
+_0, _1 = ZERO, ONE
+
+# Slots of `registers` (int64): what a search carries from call to call.
+DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, REGISTERS = 0, 1, 2, 3, 4, 5, 6
+
+# Slots of `rules` (uint64): what a search is asked to do; constant over all its calls. EVERY: the squares to visit, as
+# a word, for boards of at most 64.
+START, VARIANT, PRUNE, SEED, SHUFFLE_BELOW, ONLY, ROWS, COLS, EVERY, RULES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+
+
+@njit(inline="always")
+def _path_hash(before, square):
+    """The hash of a path, from the hash of the path before its last square."""
+    return mix(before ^ (uint64(square) + _1))
+
+
+@njit(inline="always")
+def _shuffles(path_hash, below):
+    """Whether the next squares of this path come in shuffled order."""
+    return (mix(path_hash) >> uint64(11)) < below
+
+
+@njit(inline="always")
+def _shuffle_key(path_hash, square):
+    """A candidate's place in a shuffled order. It does not depend on the other candidates, so pruning keeps order."""
+    return mix(path_hash + (uint64(square) + _1) * uint64(0xD1B54A32D192ED03))
+
+
+@njit(inline="always")
+def _keep(
+    rules, registers, path, place, pairs, is_closed, count, found, tours, iterations, closed, structured, symmetry
+):
+    """Put the tour that was just found into the batch, if it is wanted; how many were put there."""
+    is_joinable = is_structured(place, pairs, path.shape[0], is_closed)
+    kind = symmetry_of(path, place, np.int64(rules[ROWS]), np.int64(rules[COLS]), is_closed)
+    if not is_kept(rules[ONLY], is_joinable, kind):
+        registers[LEFT_OUT] += 1
+        return 0
+    for i in range(path.shape[0]):
+        tours[found, i] = path[i]
+    iterations[found] = count
+    closed[found] = is_closed
+    structured[found] = is_joinable
+    symmetry[found] = kind
+    return 1
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Boards of at most 64 squares.
+#
+# Sets of squares are words with one bit a square. A node keeps the set of its candidates that are still to be tried and
+# picks the best of them each time it comes back: the unvisited squares are then the same as before, so the order is
+# too, and nothing is sorted that is never tried.
+
+
+@njit(inline="always")
+def _one_bit(word):
+    """Whether at most one bit is set."""
+    return (word & (word - _1)) == _0
+
+
+@njit(inline="always")
+def _pick(attacks, neighbours, square, candidates, unvisited, fixed, shuffled, path_hash):
+    """The candidate to try first after `square`."""
+    best = lowest(candidates)
+    if _one_bit(candidates):
+        return best
+    rest = candidates & (candidates - _1)
+    if shuffled:
+        best_key = _shuffle_key(path_hash, best)
+        while rest:
+            other = lowest(rest)
+            rest &= rest - _1
+            key = _shuffle_key(path_hash, other)
+            if key < best_key:
+                best, best_key = other, key
+        return best
+    if fixed:
+        i = 0
+        while (candidates >> uint64(neighbours[square, i])) & _1 == _0:
+            i += 1
+        return uint64(neighbours[square, i])
+    fewest = popcount(attacks[best] & unvisited)
+    while rest:
+        other = lowest(rest)
+        rest &= rest - _1
+        onward = popcount(attacks[other] & unvisited)
+        if onward < fewest:
+            best, fewest = other, onward
+    return best
+
+
+@njit(inline="always")
+def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
+    """The candidates after `square` that can lead to a tour, and the tight ones among them.
+
+    `left` counts the unvisited squares and `end` is the square that must be the last one, if that is known. A tight
+    candidate has one onward move: whichever child is not it inherits it as its `end`.
+    """
+    candidates = attacks[square] & unvisited
+    if left == 1:
+        if variant == CLOSED:
+            candidates &= near_start
+        elif variant == OPEN:
+            candidates &= ~near_start
+        return candidates, _0
+
+    # Step 1. Look at the onward moves of each candidate.
+    tight, rest = _0, candidates
+    while rest:
+        bit = rest & (~rest + _1)
+        onward = attacks[lowest(rest)] & unvisited
+        rest ^= bit
+        if onward == _0:
+            return _0, _0
+        if _one_bit(onward):
+            tight |= bit
+
+    # Step 2. The last unvisited neighbour of the start is the end of a closed tour: not to be taken before.
+    if variant == CLOSED:
+        tight &= ~near_start
+        last_way_home = near_start & unvisited
+        if _one_bit(last_way_home):
+            candidates &= ~last_way_home
+
+    # Step 3. Tight candidates: one that cannot be the last square must come next.
+    if tight:
+        tight &= ~end
+        if variant == CLOSED or end or left & 1 == 0:
+            may_end = _0
+        elif variant == OPEN:
+            may_end = tight & ~near_start
+        else:
+            may_end = tight
+        must = tight & ~may_end
+        if must:
+            candidates = must if _one_bit(must) and _one_bit(may_end) else _0
+        elif not _one_bit(may_end):
+            candidates = may_end if _one_bit(may_end & (may_end - _1)) else _0
+    return candidates, tight
+
+
+def _search_bits(fixed):
+    @njit(nogil=True)
+    def search_bits(
+        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
+    ):  # fmt: skip
+        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
+        squares = path.shape[0]
+        near_start = attacks[rules[START]]
+        variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        depth, square = registers[DEPTH], uint64(registers[NEXT])
+        count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
+        unvisited = rules[EVERY]
+        for i in range(depth):
+            unvisited ^= _1 << uint64(path[i])
+        end = _0
+        if depth > 0:
+            end = ends[depth - 1] | (tights[depth - 1] & ~(_1 << square))
+        reason = LIMIT_REACHED
+        while count < limit:
+            # Step 1. Place the knight.
+            count += 1
+            path[depth] = square
+            place[square] = depth
+            unvisited ^= _1 << square
+            left = squares - 1 - depth
+            if below:
+                hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
+
+            # Step 2. A tour, or the squares to try next.
+            if left == 0:
+                candidates = _0
+                is_closed = (near_start >> square) & _1 == _1
+                if variant == BOTH or (variant == CLOSED) == is_closed:
+                    found += _keep(
+                        rules, registers, path, place, pairs, is_closed, count, found,
+                        tours, iterations, closed, structured, symmetry,
+                    )  # fmt: skip
+            else:
+                if prune:
+                    candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
+                    tights[depth], ends[depth] = tight, end
+                else:
+                    candidates = attacks[square] & unvisited
+                if candidates == _0:
+                    dead_ends += 1
+
+            # Step 3. Go back to the deepest square that has a candidate left.
+            while candidates == _0:
+                unvisited ^= _1 << uint64(path[depth])
+                depth -= 1
+                if depth < 0:
+                    break
+                candidates = untried[depth]
+            if depth < 0:
+                reason = EXHAUSTED
+                break
+            shuffled = below != _0 and _shuffles(hashes[depth], below)
+            square = _pick(attacks, neighbours, path[depth], candidates, unvisited, fixed, shuffled, hashes[depth])
+            untried[depth] = candidates ^ (_1 << square)
+            if prune:
+                end = ends[depth] | (tights[depth] & ~(_1 << square))
+            depth += 1
+            if found == tours.shape[0]:
+                reason = BATCH_FULL
+                break
+        registers[DEPTH], registers[NEXT] = depth, square
+        registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
+        return reason
+
+    return search_bits
+
+
+def _resume_bits(fixed):
+    @njit(nogil=True)
+    def resume_bits(
+        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes, cursor, prefix
+    ):  # fmt: skip
+        """Rebuild the stack of a search whose next placement is the last square of `cursor`.
+
+        The first `prefix` squares are given: their siblings are left to other jobs.
+        """
+        squares = path.shape[0]
+        near_start = attacks[rules[START]]
+        variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        unvisited = rules[EVERY]
+        end, path_hash = _0, rules[SEED]
+        for depth in range(cursor.shape[0] - 1):
+            square, following = uint64(cursor[depth]), uint64(cursor[depth + 1])
+            path[depth] = square
+            place[square] = depth
+            unvisited ^= _1 << square
+            path_hash = _path_hash(path_hash, square)
+            hashes[depth] = path_hash
+            shuffled = below != _0 and _shuffles(path_hash, below)
+            candidates, tight = attacks[square] & unvisited, _0
+            if prune:
+                candidates, tight = _expand_bits(
+                    attacks, square, squares - 1 - depth, unvisited, end, variant, near_start
+                )
+            if (candidates >> following) & _1 == _0:
+                return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
+            picked = uint64(64)
+            while picked != following:
+                picked = _pick(attacks, neighbours, square, candidates, unvisited, fixed, shuffled, path_hash)
+                candidates ^= _1 << picked
+            untried[depth] = candidates if depth + 1 >= prefix else _0
+            tights[depth], ends[depth] = tight, end
+            end |= tight & ~(_1 << following)
+        registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
+        return LIMIT_REACHED
+
+    return resume_bits
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Boards of any size.
+#
+# `degrees[s]` is the number of unvisited neighbours of s, kept while squares are taken and given back. A node's
+# candidates are bits, one for each place in its row of `neighbours`; of its tight candidates two are enough to know.
+
+
+@njit(inline="always")
+def _take(neighbours, degrees, square, change):
+    """Take a square (change -1) or give it back (+1): the degrees of its neighbours follow."""
+    for i in range(8):
+        other = neighbours[square, i]
+        if other == NOWHERE:
+            break
+        degrees[other] += change
+
+
+@njit(inline="always")
+def _unvisited_around(neighbours, visited, square):
+    """The places of the unvisited neighbours of a square."""
+    places = 0
+    for i in range(8):
+        other = neighbours[square, i]
+        if other == NOWHERE:
+            break
+        if not visited[other]:
+            places |= 1 << i
+    return places
+
+
+@njit(inline="always")
+def _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, path_hash):
+    """The place of the candidate to try first."""
+    best, best_key = -1, _0
+    if fixed and not shuffled:
+        best = 0
+        while candidates >> best & 1 == 0:
+            best += 1
+        return best
+    for i in range(8):
+        if candidates >> i & 1:
+            other = neighbours[square, i]
+            key = _shuffle_key(path_hash, other) if shuffled else uint64(degrees[other])
+            if best < 0 or key < best_key:
+                best, best_key = i, key
+    return best
+
+
+@njit(inline="always")
+def _expand_array(neighbours, degrees, candidates, near_start, ways_home, square, left, end, variant, tight):
+    """As `_expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
+
+    `ways_home` counts the unvisited neighbours of the start square.
+    """
+    tight[0] = tight[1] = NOWHERE
+    must = may_end = must_count = may_end_count = 0
+    kept = candidates
+    for i in range(8):
+        if candidates >> i & 1 == 0:
+            continue
+        other = neighbours[square, i]
+        by_start = near_start[other]
+        if left == 1:
+            if (variant == CLOSED and not by_start) or (variant == OPEN and by_start):
+                kept = 0
+            continue
+        if degrees[other] == 0:
+            return 0
+        if degrees[other] == 1 and other != end and not (variant == CLOSED and by_start):
+            if variant == CLOSED or end != NOWHERE or left & 1 == 0 or (variant == OPEN and by_start):
+                must |= 1 << i
+                must_count += 1
+            else:
+                if may_end_count < 2:
+                    tight[may_end_count] = other
+                may_end |= 1 << i
+                may_end_count += 1
+        if variant == CLOSED and by_start and ways_home == 1:
+            kept ^= 1 << i
+    if must_count:
+        return must if must_count == 1 and may_end_count <= 1 else 0
+    if may_end_count > 1:
+        return may_end if may_end_count == 2 else 0
+    return kept
+
+
+@njit(inline="always")
+def _inherit(end, tight, square):
+    """The known last square of a child: its parent's, or the parent's tight candidate that the child is not."""
+    if end != NOWHERE:
+        return end
+    if tight[0] != square:
+        return tight[0]
+    return tight[1]
+
+
+def _search_array(fixed):
+    @njit(nogil=True)
+    def search_array(
+        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
+    ):  # fmt: skip
+        """As `search_bits`, on a board of any size."""
+        squares = path.shape[0]
+        start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        depth, square = registers[DEPTH], registers[NEXT]
+        count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
+        end = np.int64(NOWHERE)
+        if depth > 0:
+            end = np.int64(_inherit(ends[depth - 1], tights[depth - 1], square))
+        reason = LIMIT_REACHED
+        while count < limit:
+            # Step 1. Place the knight.
+            count += 1
+            path[depth] = square
+            place[square] = depth
+            visited[square] = True
+            _take(neighbours, degrees, square, -1)
+            left = squares - 1 - depth
+            if below:
+                hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
+
+            # Step 2. A tour, or the squares to try next.
+            if left == 0:
+                candidates = 0
+                is_closed = near_start[square]
+                if variant == BOTH or (variant == CLOSED) == is_closed:
+                    found += _keep(
+                        rules, registers, path, place, pairs, is_closed, count, found,
+                        tours, iterations, closed, structured, symmetry,
+                    )  # fmt: skip
+            else:
+                candidates = _unvisited_around(neighbours, visited, square)
+                if prune:
+                    candidates = _expand_array(
+                        neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant,
+                        tights[depth],
+                    )  # fmt: skip
+                    ends[depth] = end
+                if candidates == 0:
+                    dead_ends += 1
+
+            # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
+            while candidates == 0:
+                visited[square] = False
+                _take(neighbours, degrees, square, 1)
+                depth -= 1
+                if depth < 0:
+                    break
+                square = np.int64(path[depth])
+                candidates = np.int64(untried[depth])
+            if depth < 0:
+                reason = EXHAUSTED
+                break
+            shuffled = below != _0 and _shuffles(hashes[depth], below)
+            choice = _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, hashes[depth])
+            untried[depth] = candidates ^ (1 << choice)
+            square = np.int64(neighbours[square, choice])
+            if prune:
+                end = np.int64(_inherit(ends[depth], tights[depth], square))
+            depth += 1
+            if found == tours.shape[0]:
+                reason = BATCH_FULL
+                break
+        registers[DEPTH], registers[NEXT] = depth, square
+        registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
+        return reason
+
+    return search_array
+
+
+def _resume_array(fixed):
+    @njit(nogil=True)
+    def resume_array(
+        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        cursor, prefix,
+    ):  # fmt: skip
+        """As `resume_bits`, on a board of any size. `degrees` are those of the empty board, all else is zero."""
+        squares = path.shape[0]
+        start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        for i in range(8):
+            if neighbours[start, i] == NOWHERE:
+                break
+            near_start[neighbours[start, i]] = True
+        end, path_hash = np.int64(NOWHERE), rules[SEED]
+        for depth in range(cursor.shape[0] - 1):
+            square, following = cursor[depth], cursor[depth + 1]
+            path[depth] = square
+            place[square] = depth
+            visited[square] = True
+            _take(neighbours, degrees, square, -1)
+            path_hash = _path_hash(path_hash, square)
+            hashes[depth] = path_hash
+            shuffled = below != _0 and _shuffles(path_hash, below)
+            candidates = _unvisited_around(neighbours, visited, square)
+            if prune:
+                candidates = _expand_array(
+                    neighbours, degrees, candidates, near_start, degrees[start], square, squares - 1 - depth, end,
+                    variant, tights[depth],
+                )  # fmt: skip
+            ends[depth] = end
+            picked = np.int64(NOWHERE)
+            while candidates and picked != following:
+                choice = _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, path_hash)
+                candidates ^= 1 << choice
+                picked = np.int64(neighbours[square, choice])
+            if picked != following:
+                return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
+            untried[depth] = candidates if depth + 1 >= prefix else 0
+            end = np.int64(_inherit(end, tights[depth], following))
+        registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
+        return LIMIT_REACHED
+
+    return resume_array
+
+
+# Which order is used is known when the kernel is compiled: to ask at each node would take a third of the speed.
+search_bits, resume_bits = _search_bits(False), _resume_bits(False)
+search_bits_fixed, resume_bits_fixed = _search_bits(True), _resume_bits(True)
+search_array, resume_array = _search_array(False), _resume_array(False)
+search_array_fixed, resume_array_fixed = _search_array(True), _resume_array(True)
