@@ -178,13 +178,24 @@ def why_no_closed_tour(board: Board) -> str | None:
     return None
 
 
-def why_no_tour_from(board: Board, square: int) -> str | None:
+def why_no_tour_from(board: Board, square: int, variant: str = "both") -> str | None:
     """Why no tour starts on this square of a board that has tours, or None.
 
     The colours alternate along a tour, so on an odd board it starts and ends on the colour that has one square more.
+
+    A corner has two neighbours, and a tour that does not come through both ends there. On a board three or five squares
+    wide some squares are next to two corners: from there, one of them is the second square and the other is the last.
     """
     if square == board.missing:
         return "this corner is missing"
     if board.length % 2 and not board.is_dark(square):
         return "a tour of a board with an odd number of squares starts on the colour of its corners"
+    corners = (0, board.cols - 1, board.last_corner - board.cols + 1, board.last_corner)
+    if variant == "open" and sum(are_near(square, corner, board.cols) for corner in corners) > 1:
+        return "every tour from a square next to two corners is closed"
     return None
+
+
+def are_near(square: int, other: int, cols: int) -> bool:
+    """Whether two squares are a knight's move apart."""
+    return abs(square // cols - other // cols) * abs(square % cols - other % cols) == 2

@@ -15,9 +15,9 @@ def make_plan(config: Config) -> tuple[Job, ...]:
     """All jobs of a run, one for each start square, in the order of their squares. Refuses boards without tours."""
     refuse_impossible(config.board, config.variant)
     refuse_unsuitable(config)
-    chosen = choose_starts(config.board, config.start, config.seed)
+    chosen = choose_starts(config.board, config.start, config.seed, config.variant)
     return tuple(
-        Job(number, (square,), multiplicity, why_no_tour_from(config.board, square))
+        Job(number, (square,), multiplicity, why_no_tour_from(config.board, square, config.variant))
         for number, (square, multiplicity) in enumerate(chosen.items())
     )
 
@@ -38,6 +38,8 @@ def refuse_unsuitable(config: Config) -> None:
     if strategy == "divide":
         if min(board.rows, board.cols) < 5:
             raise BadRequest(f"divide needs both sides to be at least 5: {board}; use --strategy warnsdorff")
+        if board.missing is not None and config.variant != "closed":
+            raise BadRequest("divide makes closed tours of a board without a corner; use --variant closed")
         if 0 < config.max < board.length:
             raise BadRequest(f"divide places all {board.length:,} squares: --max {config.max} is too few; leave it out")
     elif board.squares > SEARCH_SQUARES:
@@ -50,7 +52,7 @@ def refuse_unsuitable(config: Config) -> None:
         raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
 
 
-def choose_starts(board: Board, start: str, seed: int) -> dict[int, int]:
+def choose_starts(board: Board, start: str, seed: int, variant: str = "both") -> dict[int, int]:
     """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
     if start.startswith(("all", "classes", "random")) and board.squares > SEARCH_SQUARES:
         raise BadRequest(
@@ -61,23 +63,23 @@ def choose_starts(board: Board, start: str, seed: int) -> dict[int, int]:
     if start == "classes":
         return board.classes
     if start.startswith("random"):
-        return dict.fromkeys(random_squares(board, start, seed), 1)
-    return dict.fromkeys(named_squares(board, start), 1)
+        return dict.fromkeys(random_squares(board, start, seed, variant), 1)
+    return dict.fromkeys(named_squares(board, start, variant), 1)
 
 
-def random_squares(board: Board, start: str, seed: int) -> list[int]:
+def random_squares(board: Board, start: str, seed: int, variant: str) -> list[int]:
     """`random:5` draws five squares that can start a tour: those with the lowest hash of seed and square."""
     match = re.fullmatch(r"random:([0-9]{1,9})", start)
     if not match or int(match[1]) < 1:
         raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
-    possible = [square for square in range(board.squares) if not why_no_tour_from(board, square)]
+    possible = [square for square in range(board.squares) if not why_no_tour_from(board, square, variant)]
     if int(match[1]) > len(possible):
         raise BadRequest(f"only {len(possible)} squares of {board} can start a tour: {start!r}")
     ranked = sorted(possible, key=lambda square: hashlib.sha256(f"{seed} {square}".encode()).digest())
     return sorted(ranked[: int(match[1])])
 
 
-def named_squares(board: Board, start: str) -> list[int]:
+def named_squares(board: Board, start: str, variant: str) -> list[int]:
     names = [name.strip() for name in start.split(",")]
     if len(names) == 1 and not re.search("[0-9]", start):
         raise BadRequest(f"start is all, classes, random:N or squares such as a1,d4: {start!r}")
@@ -85,7 +87,14 @@ def named_squares(board: Board, start: str) -> list[int]:
     for place, square in enumerate(squares):
         if square in squares[:place]:
             raise BadRequest(f"a start square is named twice: {board.name(square)!r}")
-        reason = why_no_tour_from(board, square)
+        reason = why_no_tour_from(board, square, variant)
         if reason:
-            raise BadRequest(f"{reason}: {board.name(square)!r} on {board}; use a square of the other colour")
+            raise BadRequest(f"{reason}: {board.name(square)!r} on {board}; use {_instead(board, square)}")
     return sorted(squares)
+
+
+def _instead(board: Board, square: int) -> str:
+    """What to ask for instead of a square on which no such tour starts."""
+    if why_no_tour_from(board, square) is None:
+        return "--variant closed or both"
+    return "another square" if square == board.missing else "a square of the other colour"

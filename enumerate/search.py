@@ -10,7 +10,7 @@ from functools import lru_cache
 from .board import Board
 from .config import Config
 from .jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
-from .strategies import backtrack, greedy, warnsdorff
+from .strategies import backtrack, divide, greedy, warnsdorff
 from .strategies.searching import Searching
 from .tour import Batch, batch_arrays
 
@@ -18,6 +18,7 @@ _STRATEGIES: dict[str, Callable[[Config, Job], Searching]] = {
     "warnsdorff": warnsdorff.search,
     "backtrack": backtrack.search,
     "greedy": greedy.search,
+    "divide": divide.search,
 }
 
 

@@ -1,0 +1,89 @@
+"""Tours of large boards from tours of small blocks: lay the blocks, join them, walk along the result.
+
+`links` holds one byte a square: the kinds of the two moves that meet there, three bits each. So little, because what
+the walk waits for is memory. The kinds are numbered such that 7 minus a kind is the same move backwards. The end of a
+path has its one move in both places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .classify import is_structured, symmetry_of
+
+
+@njit(inline="always")
+def _patch(links, row, col, patches):
+    """Exchange moves: each patch is a square, relative to this one, the kind of move it loses, and the one it gets."""
+    for i in range(patches.shape[0]):
+        at_row, at_col, old, new = row + patches[i, 0], col + patches[i, 1], patches[i, 2], patches[i, 3]
+        pair = np.int64(links[at_row, at_col])
+        if pair & 7 == old:
+            pair ^= old ^ new
+        if pair >> 3 == old:
+            pair ^= (old ^ new) << 3
+        links[at_row, at_col] = pair
+
+
+@njit(inline="always")
+def _lay(bases, row_begins, i, like, col_begins, col_kinds, links):
+    """Lay the blocks of row part i; when a part before it is like it, copy whole rows, which is much faster."""
+    for down in range(row_begins[i + 1] - row_begins[i]):
+        row, above = row_begins[i] + down, row_begins[like] + down
+        if like < i:
+            for col in range(links.shape[1]):
+                links[row, col] = links[above, col]
+            continue
+        for j in range(col_kinds.shape[0]):
+            for col in range(col_begins[j], col_begins[j + 1]):
+                links[row, col] = bases[col_kinds[j], down, col - col_begins[j]]
+
+
+@njit(nogil=True)
+def join_blocks(
+    bases, row_begins, row_kinds, row_cuts, row_whole, col_begins, col_kinds, col_cuts, col_whole,
+    four, beside, stacked, links,
+):  # fmt: skip
+    """Fill `links` with the moves of one tour.
+
+    Block i, j is a copy of `bases[row_kinds[i], col_kinds[j]]`. `cuts` tell at which level of the recursion part i was
+    cut from part i - 1, or -1, and `whole` at which level it stands alone. No more of the recursion is needed: four
+    are joined where a cut of the rows meets a cut of the columns of the same level, and two at a cut of one side
+    through blocks that on the other side stood alone by then. At the first corner of a block is at most one join.
+    """
+    for i in range(row_kinds.shape[0]):
+        like = 0
+        while row_kinds[like] != row_kinds[i]:
+            like += 1
+        _lay(bases[row_kinds[i]], row_begins, i, like, col_begins, col_kinds, links)
+    for i in range(row_kinds.shape[0]):
+        for j in range(col_kinds.shape[0]):
+            if row_cuts[i] == col_cuts[j] and row_cuts[i] >= 0:
+                _patch(links, row_begins[i], col_begins[j], four)
+            elif col_cuts[j] >= row_whole[i]:
+                _patch(links, row_begins[i], col_begins[j], beside)
+            elif row_cuts[i] >= col_whole[j]:
+                _patch(links, row_begins[i], col_begins[j], stacked)
+
+
+@njit(nogil=True)
+def walk(links, steps, start, tour):
+    """List the squares in order. `steps[kind]` is what that kind of move adds to a square, modulo 2**64."""
+    square = np.uint64(start)
+    pair = np.uint64(links[square])
+    kind = pair & np.uint64(7)
+    for i in range(tour.shape[0]):
+        tour[i] = square
+        square += steps[kind]
+        # We came by one of the two moves, and leave by the other: the one that the exclusive or leaves over.
+        pair = np.uint64(links[square])
+        kind = (pair ^ (pair >> np.uint64(3)) ^ kind ^ np.uint64(7)) & np.uint64(7)
+
+
+@njit(nogil=True)
+def classify(tour, place, pairs, rows, cols, is_closed):
+    """Whether a tour is structured, and its symmetry."""
+    for i in range(tour.shape[0]):
+        place[tour[i]] = i
+    return is_structured(place, pairs, tour.shape[0], is_closed), symmetry_of(tour, place, rows, cols, is_closed)
