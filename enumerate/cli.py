@@ -21,7 +21,7 @@ from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnusedCliTokensError
 
 from . import __version__
-from .config import Config, hint, read_toml
+from .config import MAX_WORKERS, Config, hint, read_toml, usable_cores
 from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
 
 if TYPE_CHECKING:
@@ -264,6 +264,49 @@ def show(
     except OSError as error:
         raise BadRequest(f"cannot write the picture: {svg!r} ({error.strerror})") from None
     tell(f"wrote {svg}")
+    return DONE
+
+
+@app.command
+def study(
+    *,
+    output: str = "output/study",
+    experiments: str = "",
+    largest: Annotated[int, Parameter(converter=whole)] = 400,
+    workers: Annotated[int, Parameter(converter=whole)] = 0,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> int:
+    """Compare the strategies: real runs, made into tables and charts, with published figures beside them.
+
+    Parameters
+    ----------
+    output
+        The folder for runs, tables (CSV, Parquet), charts (SVG) and one page, study.md. The same call continues it.
+    experiments
+        Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
+    largest
+        The largest board is so many squares wide, from 8 to 512.
+    workers
+        Runs at a time; 0 means one for each core.
+    quiet
+        No progress and no tables; only errors.
+    """
+    if not 8 <= largest <= 512:
+        raise BadRequest(f"largest is a whole number from 8 to 512: {largest}")
+    if not 0 <= workers <= MAX_WORKERS:
+        raise BadRequest(f"workers is a whole number from 0 to {MAX_WORKERS:,}: {workers}")
+    from .progress import steps
+    from .study.study import chosen
+    from .study.study import study as make_study
+    from .view.terminal import table_view
+
+    picked = chosen(experiments, largest)
+    stop = StopSignals(at_once=False)
+    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as advance:
+        findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard)
+    if not quiet:
+        tell(table_view(findings.tables["comparison"]))
+        tell(f"\n{len(findings.files)} files in {output}: study.md shows them all")
     return DONE
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -172,6 +173,32 @@ def time_left(tally: Tally) -> str:
     minutes, seconds = divmod(round(left), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d} left"
+
+
+@contextmanager
+def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Progress by so many equal steps; the function that is yielded is told of each."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield _plain_steps(total, things, Quiet() if quiet else Plain())
+        return
+    with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
+                  TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
+        task = bar.add_task("", total=total)
+        yield lambda name: bar.update(task, advance=1, description=name)
+
+
+def _plain_steps(total: int, things: str, speaker: Quiet | Plain) -> Callable[[str], None]:
+    done, next_line = 0, time.monotonic() + PLAIN_SECONDS
+
+    def advance(name: str) -> None:
+        nonlocal done, next_line
+        done += 1
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + PLAIN_SECONDS
+            speaker.notice(f"{done:,} of {total:,} {things} done, last {name}")
+
+    return advance
 
 
 def observer(quiet: bool) -> Quiet | Plain | Fancy:

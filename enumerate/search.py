@@ -56,23 +56,29 @@ def search_slice(
     search = make(config, slice_.job)
     room = _room(config.tours_in_batch, config.board)
     limit = slice_.before.iterations + slice_.max_iterations
-    tours, first_iteration, first_seconds = 0, None, None
-    seconds = -time.perf_counter()  # the clock stands while a batch is taken
+    tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
+
+    def fill(batch: Batch, found: int) -> int:
+        """Only here the clock runs."""
+        nonlocal seconds
+        began = time.perf_counter()
+        found = search.fill(batch, found, limit)
+        seconds += time.perf_counter() - began
+        return found
+
     search.resume(slice_.cursor, slice_.before.iterations)
     while not search.exhausted and search.iterations < limit and tours + search.given_up < slice_.max_tours:
         batch = room.head(min(len(room.tours), slice_.max_tours - tours - search.given_up))
         count = 0
         if first_iteration is None:
             # The kernel has no clock: to time the first tour, it is asked for one tour first.
-            count = search.fill(batch.head(1), 0, limit)
+            count = fill(batch.head(1), 0)
             if not count:
                 continue
-            first_iteration, first_seconds = int(batch.iterations[0]), seconds + time.perf_counter()
-        count = search.fill(batch, count, limit)
-        seconds += time.perf_counter()
+            first_iteration, first_seconds = int(batch.iterations[0]), seconds
+        count = fill(batch, count)
         if count:
             take(batch.head(count))
-        seconds -= time.perf_counter()
         tours += count
     spent = search.iterations - slice_.before.iterations
     return Found(
@@ -85,7 +91,7 @@ def search_slice(
         given_up=search.given_up,
         first_iteration=first_iteration,
         first_seconds=first_seconds,
-        seconds=seconds + time.perf_counter(),
+        seconds=seconds,
     )
 
 

@@ -42,3 +42,167 @@ def tours(rows, cols, start, limit=10**18):
 def is_closed(rows, cols, tour):
     """Whether the last square is a knight's move from the first."""
     return divmod(tour[0], cols) in moves(divmod(tour[-1], cols), rows, cols)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Other strategies, each from its definition. `missing` is the number of a square that is not there.
+
+
+def squares_of(rows, cols, missing=None):
+    return {divmod(square, cols) for square in range(rows * cols) if square != missing}
+
+
+def backtracking(rows, cols, start, order, limit=10**18, missing=None):
+    """As `tours`, but the moves are tried in one order, which lists them as (rows, columns)."""
+    iterations = 0
+
+    def place(square, path, free):
+        nonlocal iterations
+        iterations += 1
+        path, free = [*path, square], free - {square}
+        if not free:
+            yield iterations, [number(each, cols) for each in path]
+        for down, right in order:
+            following = (square[0] + down, square[1] + right)
+            if following in free and iterations < limit:
+                yield from place(following, path, free)
+
+    return place(divmod(start, cols), [], squares_of(rows, cols, missing))
+
+
+def greedy(rows, cols, start, ties, missing=None):
+    """Warnsdorff's rule without going back: the path until the knight is stuck."""
+    free = squares_of(rows, cols, missing)
+
+    def ways(square):
+        return [each for each in moves(square, rows, cols) if each in free]
+
+    def second(square):
+        """What decides between squares with as few onward moves; the least is taken."""
+        if ties == "pohl":
+            return sum(len(ways(each)) for each in ways(square))
+        if ties == "roth":
+            return -((2 * square[0] - (rows - 1)) ** 2) - (2 * square[1] - (cols - 1)) ** 2
+        return 0
+
+    path = [divmod(start, cols)]
+    free.remove(path[0])
+    while ways(path[-1]):
+        path.append(min(ways(path[-1]), key=lambda each: (len(ways(each)), second(each), each)))
+        free.remove(path[-1])
+    return [number(each, cols) for each in path]
+
+
+def obeys_warnsdorff(rows, cols, path, missing=None):
+    """Whether each step of a path leads to a free square, and none of the others has fewer onward moves."""
+    free = squares_of(rows, cols, missing) - {divmod(path[0], cols)}
+
+    def ways(square):
+        return [each for each in moves(square, rows, cols) if each in free]
+
+    for before, after in zip(path, path[1:], strict=False):
+        choice, choices = divmod(after, cols), ways(divmod(before, cols))
+        if choice not in choices or len(ways(choice)) > min(len(ways(each)) for each in choices):
+            return False
+        free.remove(choice)
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Kinds of tours, by their sets of moves. A move is a set of two squares.
+
+
+def edges(rows, cols, tour):
+    """The moves of a tour, the closing move of a closed one among them."""
+    squares = [divmod(square, cols) for square in tour]
+    closing = [(squares[-1], squares[0])] if is_closed(rows, cols, tour) else []
+    return {frozenset(move) for move in [*zip(squares, squares[1:], strict=False), *closing]}
+
+
+def board_maps(rows, cols):
+    """The symmetries of a board by name, each a map of (row, column): eight of a square board, else four."""
+    maps = {
+        "identity": lambda row, col: (row, col),
+        "rows flipped": lambda row, col: (rows - 1 - row, col),
+        "columns flipped": lambda row, col: (row, cols - 1 - col),
+        "half turn": lambda row, col: (rows - 1 - row, cols - 1 - col),
+    }
+    if rows == cols:
+        maps["transposed"] = lambda row, col: (col, row)
+        maps["quarter turn"] = lambda row, col: (col, rows - 1 - row)
+        maps["quarter turn back"] = lambda row, col: (cols - 1 - col, row)
+        maps["transposed the other way"] = lambda row, col: (cols - 1 - col, rows - 1 - row)
+    return maps
+
+
+def mapped(symmetry, moves_):
+    return {frozenset(symmetry(*square) for square in move) for move in moves_}
+
+
+def kept_by(rows, cols, tour):
+    """The names of the symmetries of the board, but the identity, that map the moves of a tour onto themselves."""
+    own = edges(rows, cols, tour)
+    return {
+        name
+        for name, symmetry in board_maps(rows, cols).items()
+        if name != "identity" and all(frozenset(symmetry(*square) for square in move) in own for move in own)
+    }
+
+
+def symmetry(rows, cols, tour):
+    """The name of a tour's symmetry. The strongest: a quarter turn, then a half turn, then a reflection."""
+    kept = kept_by(rows, cols, tour)
+    if not kept:
+        return "none"
+    kind = "90" if "quarter turn" in kept else "180" if "half turn" in kept else "reflection"
+    return f"closed-{kind}" if is_closed(rows, cols, tour) else f"path-{kind}"
+
+
+def is_structured(rows, cols, tour):
+    """Whether the two moves that pass by each corner are moves of the tour."""
+    by_a_corner = {frozenset({(0, 1), (2, 0)}), frozenset({(0, 2), (1, 0)})}
+    flips = [board_maps(rows, cols)[name] for name in ("identity", "rows flipped", "columns flipped", "half turn")]
+    return all(mapped(flip, by_a_corner) <= edges(rows, cols, tour) for flip in flips)
+
+
+def class_of(rows, cols, tour):
+    """The same for tours that a symmetry of the board, reversal, or another start on a cycle turn into one another."""
+    own = edges(rows, cols, tour)
+    images = [mapped(symmetry, own) for symmetry in board_maps(rows, cols).values()]
+    return min(sorted(sorted(move) for move in image) for image in images)
+
+
+def alike(rows, cols, tour):
+    """All tours of that class, as lists of squares: from each square and in each direction, if it is a cycle."""
+    squares = [divmod(square, cols) for square in tour]
+    shifts = range(len(tour)) if is_closed(rows, cols, tour) else [0]
+    for symmetry in board_maps(rows, cols).values():
+        image = [number(symmetry(*square), cols) for square in squares]
+        for shift in shifts:
+            turned = image[shift:] + image[:shift]
+            yield turned
+            yield turned[::-1]
+
+
+def symmetric_cycle(rows, cols, symmetry, times):
+    """A closed tour that so many repetitions of a symmetry of the board make of its first part, by backtracking.
+
+    `times` is how often the symmetry must be repeated to bring every square back.
+    """
+    length = rows * cols // times
+
+    def orbit(square):
+        images = [square]
+        for _ in range(times - 1):
+            images.append(symmetry(*images[-1]))
+        return images
+
+    def go_on(path, free):
+        if len(path) == length:
+            return path if symmetry(*path[0]) in moves(path[-1], rows, cols) else None
+        ways = [each for each in moves(path[-1], rows, cols) if each in free]
+        ways.sort(key=lambda way: sum(each in free for each in moves(way, rows, cols)))
+        return next(filter(None, (go_on([*path, way], free - set(orbit(way))) for way in ways)), None)
+
+    first = go_on([(0, 0)], squares_of(rows, cols) - set(orbit((0, 0))))
+    return [number(orbit(square)[i], cols) for i in range(times) for square in first]

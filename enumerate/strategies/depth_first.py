@@ -53,6 +53,8 @@ class DepthFirst:
             raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
         self.exhausted = reason == self._kernel.EXHAUSTED
         self._registers[self._kernel.ITERATIONS] = iterations
+        # A call without an iteration to spend: else the time of a first tour would be that of loading the kernel.
+        self._run(*self._arrays, iterations, *batch_arrays(1, self.board).columns)
 
     @property
     def cursor(self) -> Cursor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -141,6 +142,28 @@ def kind_lines(total: dict[str, Any]) -> list[str]:
     kinds += [f"{total['left_out']:,} found and left out"] if total["left_out"] else []
     kinds += [f"{total['given_up']:,} given up"] if total["given_up"] else []
     return ["; ".join(kinds)] if kinds else []
+
+
+def table_view(table: pa.Table) -> Table:
+    """Any table as text."""
+    view = Table(box=None, pad_edge=False, header_style="bold")
+    for field in table.schema:
+        is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        view.add_column(field.name.replace("_", " "), justify="right" if is_number else "left")
+    for row in table.to_pylist():
+        view.add_row(*map(cell, row.values()))
+    return view
+
+
+def cell(value: Any) -> str:
+    """A value as it is shown to people."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _counted(number: int, thing: str) -> str:

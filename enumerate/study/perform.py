@@ -1,0 +1,79 @@
+"""Make the runs of experiments, several at a time, each in a folder of its own where the same call finds it again."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+
+from ..config import Config
+from ..errors import Stopped
+from ..progress import Quiet
+from ..run import run
+from .experiment import Experiment
+
+RUNS = "runs"
+
+
+def place_of(folder: str, experiment: Experiment, name: str) -> str:
+    return os.path.join(folder, RUNS, experiment.name, name)
+
+
+def perform(
+    folder: str,
+    experiments: Sequence[Experiment],
+    workers: int,
+    advance: Callable[[str], object],
+    stopping: Callable[[], bool],
+) -> None:
+    """Make all runs; `advance` is told of each one that is done. Timed experiments have the machine to themselves."""
+    timed = _configs(folder, [experiment for experiment in experiments if experiment.timed])
+    others = _configs(folder, [experiment for experiment in experiments if not experiment.timed])
+    with _pool(workers) as pool:
+        for config in timed:
+            _wait([pool.submit(_make, config)], advance, stopping)
+        _wait([pool.submit(_make, config) for config in others], advance, stopping)
+
+
+def _configs(folder: str, experiments: Sequence[Experiment]) -> list[Config]:
+    return [
+        replace(trial.config, output=place_of(folder, experiment, trial.name))
+        for experiment in experiments
+        for trial in experiment.trials
+    ]
+
+
+def _make(config: Config) -> str:
+    """One whole run in this process. If it is there already, there is nothing to do."""
+    run(config, Quiet())
+    return config.output
+
+
+def _wait(futures: Sequence[Future[str]], advance: Callable[[str], object], stopping: Callable[[], bool]) -> None:
+    for future in as_completed(futures):
+        try:
+            advance(future.result())
+        except BrokenProcessPool:
+            raise Stopped("a worker of the study was killed; run the same command again to continue") from None
+        if stopping():
+            raise Stopped("stopped: every finished run is kept; run the same command again to continue")
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes that do not hear Ctrl-C: a run at hand is finished, what has not begun is not begun."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _ignore_interrupts)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
