@@ -274,6 +274,7 @@ def study(
     experiments: str = "",
     largest: Annotated[int, Parameter(converter=whole)] = 400,
     workers: Annotated[int, Parameter(converter=whole)] = 0,
+    fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
     """Compare the strategies: real runs, made into tables and charts, with published figures beside them.
@@ -288,6 +289,8 @@ def study(
         The largest board is so many squares wide, from 8 to 512.
     workers
         Runs at a time; 0 means one for each core.
+    fresh
+        Make every run anew.
     quiet
         No progress and no tables; only errors.
     """
@@ -303,7 +306,13 @@ def study(
     picked = chosen(experiments, largest)
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as advance:
-        findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard)
+        try:
+            findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard, fresh)
+        except Stopped as error:
+            if stop.name != "Ctrl-C":
+                raise
+            say(str(error))
+            return INTERRUPTED
     if not quiet:
         tell(table_view(findings.tables["comparison"]))
         tell(f"\n{len(findings.files)} files in {output}: study.md shows them all")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
 from .config import SEARCH_SQUARES, Config
@@ -72,11 +75,25 @@ def random_squares(board: Board, start: str, seed: int, variant: str) -> list[in
     match = re.fullmatch(r"random:([0-9]{1,9})", start)
     if not match or int(match[1]) < 1:
         raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
-    possible = [square for square in range(board.squares) if not why_no_tour_from(board, square, variant)]
-    if int(match[1]) > len(possible):
-        raise BadRequest(f"only {len(possible)} squares of {board} can start a tour: {start!r}")
-    ranked = sorted(possible, key=lambda square: hashlib.sha256(f"{seed} {square}".encode()).digest())
-    return sorted(ranked[: int(match[1])])
+    ranked = np.argsort(_hashes(seed, board.squares), kind="stable").tolist()
+    possible = (square for square in ranked if not why_no_tour_from(board, square, variant))
+    drawn = list(islice(possible, int(match[1])))
+    if len(drawn) < int(match[1]):
+        raise BadRequest(f"only {len(drawn)} squares of {board} can start a tour: {start!r}")
+    return sorted(drawn)
+
+
+def _hashes(seed: int, squares: int) -> NDArray[np.uint64]:
+    """A hash of the seed and each square."""
+    return _mix(np.arange(squares, dtype=np.uint64) ^ _mix(np.array([seed], dtype=np.uint64)))
+
+
+def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Steele, Lea and Flood's SplitMix64."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def named_squares(board: Board, start: str, variant: str) -> list[int]:

@@ -280,7 +280,7 @@ def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
 def test_the_identity_of_the_standard_run():
     assert Config().identity == {
         "format": 3,
-        "search": 1,
+        "search": 2,
         "size": "8x8",
         "missing-corner": False,
         "variant": "open",

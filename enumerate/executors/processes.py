@@ -90,16 +90,20 @@ def _interrupts_held() -> Iterator[None]:
 
 def _serve(connection: Connection, work: Work) -> None:
     """The life of a worker process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     with suppress(EOFError, OSError):  # the coordinator is gone
         connection.send(Ready())
         while True:
             connection.send(attempt(work, connection.recv()))
 
 
-def _end_with_parent() -> None:
-    """End at once when the coordinator is gone, even in the middle of a slice."""
-    parent = multiprocessing.parent_process()
-    if parent:
-        parent.join()
-        os._exit(1)
+def end_with_parent() -> None:
+    """From now on, end this process at once when the one that started it is gone, even in the middle of a slice."""
+
+    def wait_for_it() -> None:
+        parent = multiprocessing.parent_process()
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait_for_it, daemon=True).start()

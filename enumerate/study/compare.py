@@ -52,13 +52,17 @@ def _first_tours(tables: Tables) -> Iterator[Row]:
 
 
 def _success(tables: Tables) -> Iterator[Row]:
-    rows = [row for row in tables["success"].to_pylist() if row["ties"] == "random"]
-    for low, high, theirs in ((5, 49, published.SUCCESS[0]), (50, 99, published.SUCCESS[1]),
-                              (201, 325, published.SUCCESS[2]), (326, 400, published.SUCCESS[3])):  # fmt: skip
-        rates = [row["rate"] for row in rows if low <= row["size"] <= high]
-        if rates:
-            yield _row("C", f"success with random ties, {low} to {high}", theirs,
-                       f"{min(rates):.0%} to {max(rates):.0%}")  # fmt: skip
+    """With ties by chance, from the corner: that is where its figures fit."""
+    rows = [row for row in tables["success"].to_pylist() if row["ties"] == "random" and row["starts"] == "a1"]
+    for first, last, least, most, theirs in published.SUCCESS:
+        within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]
+        if within:
+            what = f"success with random ties from a1, {first} to {last}"
+            yield _row("C", what, theirs, f"so on {sum(within)} of {len(within)} sizes")
+    for row in rows:
+        if row["size"] in (7, 8, 50, 100, 200):
+            ours = f"{row['rate']:.1%} ({row['low']:.1%} to {row['high']:.1%})"
+            yield _row("C", f"success with random ties from a1, {row['size']}", "", ours)
 
 
 def _corners(tables: Tables) -> Iterator[Row]:

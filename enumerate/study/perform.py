@@ -13,6 +13,7 @@ from multiprocessing import get_context
 
 from ..config import Config
 from ..errors import Stopped
+from ..executors.processes import end_with_parent
 from ..progress import Quiet
 from ..run import run
 from .experiment import Experiment
@@ -30,14 +31,15 @@ def perform(
     workers: int,
     advance: Callable[[str], object],
     stopping: Callable[[], bool],
+    fresh: bool,
 ) -> None:
     """Make all runs; `advance` is told of each one that is done. Timed experiments have the machine to themselves."""
     timed = _configs(folder, [experiment for experiment in experiments if experiment.timed])
     others = _configs(folder, [experiment for experiment in experiments if not experiment.timed])
     with _pool(workers) as pool:
         for config in timed:
-            _wait([pool.submit(_make, config)], advance, stopping)
-        _wait([pool.submit(_make, config) for config in others], advance, stopping)
+            _wait([pool.submit(_make, config, fresh)], advance, stopping)
+        _wait([pool.submit(_make, config, fresh) for config in others], advance, stopping)
 
 
 def _configs(folder: str, experiments: Sequence[Experiment]) -> list[Config]:
@@ -48,10 +50,10 @@ def _configs(folder: str, experiments: Sequence[Experiment]) -> list[Config]:
     ]
 
 
-def _make(config: Config) -> str:
+def _make(config: Config, fresh: bool) -> str:
     """One whole run in this process. If it is there already, there is nothing to do."""
-    run(config, Quiet())
-    return config.output
+    run(config, Quiet(), fresh=fresh)
+    return "/".join(config.output.split(os.sep)[-2:])
 
 
 def _wait(futures: Sequence[Future[str]], advance: Callable[[str], object], stopping: Callable[[], bool]) -> None:
@@ -67,13 +69,14 @@ def _wait(futures: Sequence[Future[str]], advance: Callable[[str], object], stop
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Worker processes that do not hear Ctrl-C: a run at hand is finished, what has not begun is not begun."""
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _ignore_interrupts)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
+def _begin() -> None:
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

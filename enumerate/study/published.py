@@ -21,12 +21,12 @@ BACKTRACK_SECONDS = 27.4
 BACKTRACK_STEPS = 6_484_066
 BACKTRACK_PLACEMENTS = 3_242_064  # after the one on the start square
 
-# C: success of Warnsdorff's rule with ties by chance, by board size.
+# C: success of Warnsdorff's rule with ties by chance: sizes from, to, rates from, to.
 SUCCESS = (
-    "over 85 % for most sizes under 50",
-    "over 50 % for most sizes under 100",
-    "under 5 % beyond 200",
-    "none beyond 325",
+    (5, 49, 0.85, 1.0, "over 85 % for most"),
+    (50, 99, 0.5, 1.0, "over 50 % for most"),
+    (201, 325, 0.0, 0.05, "under 5 %"),
+    (326, 400, 0.0, 0.0, "none"),
 )
 
 # D: seconds to the first tour, by board size.

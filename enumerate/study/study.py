@@ -59,13 +59,14 @@ def study(
     workers: int,
     advance: Callable[[str], object],
     stopping: Callable[[], bool] = lambda: False,
+    fresh: bool = False,
 ) -> Findings:
     """Make the runs that are not there yet, and write everything anew that is made of them."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
-    perform(folder, experiments_, workers, advance, stopping)
+    perform(folder, experiments_, workers, advance, stopping, fresh)
     findings = Findings()
     for experiment in experiments_:
         runs = {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}

@@ -1,0 +1,93 @@
+"""Speed of the strategies, beside published figures and against themselves on boards of other sizes.
+
+    ./run.sh bench strategies
+
+Each line shows what is measured, the figure, and the least it should be. Times are of the search alone, the best of
+several; divide is timed with its base tours at hand, as it is from the second tour on.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.speed import command, line  # noqa: E402
+from enumerate.board import Board  # noqa: E402
+from enumerate.config import Config  # noqa: E402
+from enumerate.jobs import Job  # noqa: E402
+from enumerate.ledger import JobProgress  # noqa: E402
+from enumerate.search import search_slice  # noqa: E402
+from enumerate.strategies.divide import construct, find_base  # noqa: E402
+from enumerate.study import published  # noqa: E402
+
+SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
+
+
+def one_slice(start, **values):
+    """How one slice of a search went."""
+    config = Config.from_values({"variant": "both", **values})
+    return search_slice(config, JobProgress(Job(0, (config.board.square(start),))).next_slice(config), id)
+
+
+def best(seconds, repeats=7):
+    return min(seconds() for _ in range(repeats))
+
+
+def times_as_fast(what, theirs, ours, least):
+    line(what, f"{theirs / ours:,.0f} x", least)
+
+
+def against_a():
+    greedy = best(lambda: one_slice("a8", strategy="greedy", tours=published.GREEDY_TOURS).seconds)
+    times_as_fast("900 greedy tours of 8x8 from a8 against A's", published.GREEDY_SECONDS, greedy, "500 x")
+    line("  a second of it, greedy tours", f"{published.GREEDY_TOURS / greedy:,.0f}", "")
+    found = min((one_slice("a8", strategy="backtrack", tours=1) for _ in range(5)), key=lambda found: found.seconds)
+    seconds, placements = found.first_seconds, found.first_iteration - 1
+    times_as_fast("first tour of 8x8 from a8 by backtrack against A's", published.BACKTRACK_SECONDS, seconds, "200 x")
+    line("  its placements after the start square", f"{placements:,}", f"{published.BACKTRACK_PLACEMENTS:,}")
+
+
+def against_d():
+    for side, theirs in published.WARNSDORFF_SECONDS.items():
+        board = Board(side, side)
+        starts = [board.name(square) for square in range(0, board.squares, 1 + side % 2)]
+        seconds = [one_slice(start, size=side, tours=1).first_seconds for start in starts for _ in range(3)]
+        line(f"first tour of {board} against D's, median of all start squares",
+             f"{theirs / statistics.median(seconds):.1f} x", "1 x")  # fmt: skip
+    for side, theirs in published.BACKTRACKING_SECONDS.items():
+        found = one_slice("a1", size=side, strategy="backtrack", tours=1, max=0)
+        what = f"first tour of {side}x{side} from a1 by backtrack against D's ({found.first_iteration:,} placements)"
+        line(what, f"{theirs / found.first_seconds:.2f} x", "")
+
+
+def divide():
+    costs = {}
+    for side in SIDES:
+        construct(side, side, 0, True, None, find_base)
+        costs[side] = best(lambda side=side: clocked(side), 20 if side < 1000 else 5) / side**2
+        line(f"divide {side}x{side}, nanoseconds a square", f"{costs[side] * 1e9:.1f}", "")
+    line("  the most against the least", f"{max(costs.values()) / min(costs.values()):.2f} x", "under 2 x")
+    with tempfile.TemporaryDirectory() as folder:
+        for side in (1024, 4000):
+            words = ("--strategy", "divide", "--variant", "closed", "--size", side)
+            wall = min(command(*words, "--output", f"{folder}/{side}-{n}")[0] for n in range(3))
+            line(f"whole command, divide {side}x{side}, wall seconds", f"{wall:.2f} s", "under 2 s" * (side == 1024))
+
+
+def clocked(side):
+    began = time.perf_counter()
+    construct(side, side, 0, True, None, find_base)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    line("what", "measured", "at least")
+    against_a()
+    against_d()
+    divide()
