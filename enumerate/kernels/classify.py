@@ -26,7 +26,7 @@ ASYMMETRIC, PATH_180, CLOSED_180, CLOSED_90, CLOSED_REFLECTION = 0, 1, 2, 3, 4
 # Which tours are kept.
 ALL_TOURS, ONLY_STRUCTURED, ONLY_SYMMETRIC = 0, 1, 2
 
-_HALF_TURN, _QUARTER_TURN, _FLIP_ROWS, _FLIP_COLS = 0, 1, 2, 3
+_HALF_TURN, _QUARTER_TURN, _FLIP_ROWS, _FLIP_COLS, _MAPS = 0, 1, 2, 3, 4
 
 
 @njit(inline="always")
@@ -44,68 +44,50 @@ def symmetry_of(path, place, rows, cols, is_closed):
     """The symmetry of a tour; of a quarter turn and the half turn that it implies, the quarter turn."""
     length, last = path.shape[0], rows * cols - 1
     if not is_closed:
-        if int(path[length - 1]) != last - int(path[0]):
-            return ASYMMETRIC
-        return _path_symmetry(path, last)
+        for i in range((length + 1) // 2):
+            if int(path[length - 1 - i]) != last - int(path[i]):
+                return ASYMMETRIC
+        return PATH_180
     if length % 4 != 2:  # only a turn is possible
         for i in (1, 2, 3):
             apart = abs(place[last - int(path[length - i])] - place[last - int(path[length - i - 1])])
             if apart != 1 and apart != length - 1:
                 return ASYMMETRIC
-    return _cycle_symmetry(path, place, rows, cols)
+    return _symmetry_of_cycle(path, place, rows, cols)
 
 
 @njit
-def _path_symmetry(path, last):
-    length = path.shape[0]
-    for i in range((length + 1) // 2):
-        if int(path[length - 1 - i]) != last - int(path[i]):
-            return ASYMMETRIC
-    return PATH_180
+def _symmetry_of_cycle(path, place, rows, cols):
+    """Try the maps of the board that can map a closed tour onto itself: each of its moves must become a move of it.
 
-
-@njit
-def _cycle_symmetry(path, place, rows, cols):
-    if _maps_cycle(_HALF_TURN, path, place, rows, cols):
-        if rows == cols and _maps_cycle(_QUARTER_TURN, path, place, rows, cols):
-            return CLOSED_90
-        return CLOSED_180
-    if path.shape[0] % 4 == 2:
-        for kind in (_FLIP_ROWS, _FLIP_COLS):
-            if _maps_cycle(kind, path, place, rows, cols):
-                return CLOSED_REFLECTION
-    return ASYMMETRIC
-
-
-@njit
-def _maps_cycle(kind, path, place, rows, cols):
-    """Whether this symmetry of the board maps each move of a closed tour to a move of it.
-
-    The last moves are looked at first: the first ones follow the edge of the board, on all its sides alike.
+    The last moves are looked at first: the first ones follow the edge of the board, on all its sides alike. (This is
+    one function, and not four: each takes numba half a second.)
     """
-    length = path.shape[0]
-    before = place[_image(kind, int(path[0]), rows, cols)]
-    for i in range(length - 1, -1, -1):
-        at = place[_image(kind, int(path[i]), rows, cols)]
-        apart = abs(at - before)
-        if at < 0 or before < 0 or (apart != 1 and apart != length - 1):
-            return False
-        before = at
-    return True
-
-
-@njit
-def _image(kind, square, rows, cols):
-    if kind == _HALF_TURN:
-        return rows * cols - 1 - square
-    row, col = square // cols, square % cols
-    if kind == _QUARTER_TURN:
-        row, col = col, rows - 1 - row
-    elif kind == _FLIP_ROWS:
-        row = rows - 1 - row
-    else:
-        col = cols - 1 - col
-    return row * cols + col
+    length, found = path.shape[0], ASYMMETRIC
+    for kind in range(_MAPS):
+        if kind == _QUARTER_TURN and (found != CLOSED_180 or rows != cols):
+            continue
+        if kind >= _FLIP_ROWS and (found != ASYMMETRIC or length % 4 != 2):
+            continue
+        i, before = length, 0
+        while i >= 0:
+            square = int(path[i % length])
+            row, col = square // cols, square % cols
+            if kind == _QUARTER_TURN:
+                row, col = col, row
+            if kind in (_HALF_TURN, _FLIP_ROWS):
+                row = rows - 1 - row
+            if kind != _FLIP_ROWS:
+                col = cols - 1 - col
+            at = place[row * cols + col]
+            apart = abs(at - before)
+            if at < 0 or (i < length and apart != 1 and apart != length - 1):
+                break
+            before = at
+            i -= 1
+        if i < 0:
+            found = CLOSED_180 if kind == _HALF_TURN else CLOSED_90 if kind == _QUARTER_TURN else CLOSED_REFLECTION
+    return found
 
 
 @njit(inline="always")
