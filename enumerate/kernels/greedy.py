@@ -174,7 +174,7 @@ def search_greedy(
                 registers[LEFT_OUT] += 1
         else:
             registers[DEAD_ENDS] += 1
-            if attempt < failures:
+            if ties == RANDOM and attempt < failures:  # the other rules would do the same again
                 continue
             registers[GIVEN_UP] += 1
             now = _now(rules[CLOCK], clock)
