@@ -13,8 +13,11 @@ import importlib
 import logging
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,14 +51,34 @@ def load_kernel(name: str, entries: tuple[str, ...], warm_up: Callable[[Any], ob
             break
         try:
             _enable_cache(kernel, entries, folder)
-            warm_up(kernel)
+            with interrupts_held():
+                warm_up(kernel)
             return kernel
         except Exception as error:  # the cache fails in too many ways to list; a real error comes again without it
             _log.debug("kernel cache %s failed (%s): %r", folder, attempt, error)
             shutil.rmtree(folder, ignore_errors=True)
             kernel = importlib.reload(kernel)  # nothing compiled, no cache
-    warm_up(kernel)
+    with interrupts_held():
+        warm_up(kernel)
     return kernel
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C is heard when this ends: while numba compiles, it could get lost in a callback of the compiler."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: heard.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 def _enable_cache(kernel: Any, entries: tuple[str, ...], folder: Path) -> None:
