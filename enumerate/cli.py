@@ -182,8 +182,8 @@ def plan(*, request: Request | None = None) -> int:
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
     tell(f"\n{searched} jobs, {' or '.join(limits)} each")
-    kernel = {"bits": "bitboard kernel", "array": "array kernel"}[config.kernel]
-    tell(f"search   {config.variant} tours on {config.board}, {kernel}")
+    kernel = {"bits": " (bitboard kernel)", "array": " (array kernel)"}[config.kernel] if config.is_depth_first else ""
+    tell(f"search   {config.variant} tours on {config.board}, {config.strategy}{kernel}")
     tell(f"output   {config.place}")
     return DONE
 

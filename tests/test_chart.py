@@ -256,3 +256,8 @@ def test_any_data_gives_a_picture_with_everything_inside(title, several, x, y):
     labels = x_labels(picture)
     assert all(before + (wide + wider) / 2 <= at for (before, wide), (at, wider) in pairwise(labels))
     assert all(wide / 2 <= at <= width - wide / 2 for at, wide in labels)
+
+
+def test_an_axis_of_whole_numbers_has_no_ticks_between_them():
+    assert ticks(Axis("size", whole=True), [5, 8]) == [5, 6, 7, 8]
+    assert len(ticks(Axis("size"), [5, 8])) > 4

@@ -61,4 +61,4 @@ def _first_chart(tables: Tables) -> str:
         Line("Warnsdorff, D", list(published.WARNSDORFF_SECONDS.items()), marks=True),
         Line("backtracking, D", list(published.BACKTRACKING_SECONDS.items()), marks=True),
     ]
-    return chart_svg("Time to the first tour", lines, Axis("board size"), Axis("seconds", log=True))
+    return chart_svg("Time to the first tour", lines, Axis("board size", whole=True), Axis("seconds", log=True))

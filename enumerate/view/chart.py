@@ -109,7 +109,9 @@ def ticks(axis: Axis, values: Iterable[float]) -> list[Decimal]:
     # On less than half a decade there are hardly any of 1, 2, 5, 10: there the steps of a linear axis are better.
     if axis.log and high >= 3 * low:
         return _log_ticks(low, high)
-    return _linear_ticks(*_spread(low, high, full=axis.percent and not axis.log))
+    steps = _linear_ticks(*_spread(low, high, full=axis.percent and not axis.log))
+    whole = [step for step in steps if step == int(step)]
+    return whole if axis.whole and {steps[0], steps[-1]} <= set(whole) else steps
 
 
 def tick_labels(axis: Axis, numbers: Sequence[Decimal]) -> list[str]:
