@@ -41,6 +41,7 @@ class Axis:
     label: str
     log: bool = False
     percent: bool = False  # 0..1 is shown as 0 %..100 %
+    whole: bool = False  # no ticks between whole numbers
 
     def can_show(self, value: float) -> bool:
         return (TINY if self.log else -HUGE) <= value <= HUGE
