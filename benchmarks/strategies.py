@@ -47,7 +47,9 @@ def against_a():
     greedy = best(lambda: one_slice("a8", strategy="greedy", tours=published.GREEDY_TOURS).seconds)
     times_as_fast("900 greedy tours of 8x8 from a8 against A's", published.GREEDY_SECONDS, greedy, "500 x")
     line("  greedy tours a second", f"{published.GREEDY_TOURS / greedy:,.0f}", "")
-    found = min((one_slice("a8", strategy="backtrack", tours=1, max=0) for _ in range(5)), key=lambda found: found.seconds)
+    found = min(
+        (one_slice("a8", strategy="backtrack", tours=1, max=0) for _ in range(5)), key=lambda found: found.seconds
+    )
     seconds, placements = found.first_seconds, found.first_iteration - 1
     times_as_fast("first tour of 8x8 from a8 by backtrack against A's", published.BACKTRACK_SECONDS, seconds, "200 x")
     line("  its placements after the start square", f"{placements:,}", f"{published.BACKTRACK_PLACEMENTS:,}")
