@@ -26,7 +26,7 @@ from .plan import make_plan
 from .schema import TIMES_SCHEMA, tours_schema
 from .storage import open_storage
 from .summary import summary_table
-from .tour import EFFORTS, SYMMETRIES, Batch, Tours, square_dtype
+from .tour import SYMMETRIES, Batch, Tours, square_dtype
 
 BATCH_TOURS = 65_536
 
@@ -126,7 +126,6 @@ class Run:
                 np.full(count, closed),
                 rows.column("structured").to_numpy(zero_copy_only=False),
                 _symmetry_codes(rows.column("symmetry"), part),
-                np.empty((count, len(EFFORTS)), dtype=np.int64),
             )
 
     def times(self, start: str | None = None) -> pa.Table:

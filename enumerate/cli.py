@@ -218,6 +218,8 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
         tell(
             f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
             f" {verdict.records:,} records; every tour legal, complete, in its place and {once}"
+            if source.config.write
+            else f"sound: {verdict.records:,} records; the tours were counted and not written"
         )
     if not verdict.complete:
         say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
@@ -286,7 +288,7 @@ def study(
     experiments
         Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
     largest
-        The largest board is so many squares wide, from 8 to 512.
+        The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
     workers
         Runs at a time; 0 means one for each core.
     fresh

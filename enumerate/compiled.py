@@ -26,12 +26,24 @@ import numba
 
 _log = logging.getLogger(__name__)
 _KERNELS = Path(__file__).with_name("kernels")
+_STRATEGIES = Path(__file__).with_name("strategies")
 
 
 @lru_cache
 def kernel_hash() -> str:
     """What tells two versions of the kernels apart."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_KERNELS.glob("*.py")))).hexdigest()[:16]
+    return _hash_of(_KERNELS)
+
+
+@lru_cache
+def search_hash() -> str:
+    """What tells two versions of the searches apart: which tours come out is decided by these files alone."""
+    return _hash_of(_KERNELS, _STRATEGIES)
+
+
+def _hash_of(*folders: Path) -> str:
+    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def cache_folder() -> Path | None:
@@ -42,29 +54,34 @@ def cache_folder() -> Path | None:
     return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
 
 
-def load_kernel(name: str, entries: tuple[str, ...], warm_up: Callable[[Any], object]) -> Any:
-    """A kernel module with these functions ready to run. `warm_up` makes the calls that compile them."""
+def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:
+    """A kernel module with these functions ready to run, for squares of so many bytes.
+
+    `warm_up` makes the calls that compile them. Each has a folder of its own: two processes that save different machine
+    code under one name at the same time could mix it up.
+    """
     kernel = importlib.import_module(f"enumerate.kernels.{name}")
-    folder = cache_folder()
+    base = cache_folder()
+    folder = base and base / f"{entries[0]}-{width}"
     for attempt in ("as found", "wiped"):
         if folder is None:
             break
         try:
             _enable_cache(kernel, entries, folder)
-            with interrupts_held():
+            with interrupts_delayed():
                 warm_up(kernel)
             return kernel
         except Exception as error:  # the cache fails in too many ways to list; a real error comes again without it
             _log.debug("kernel cache %s failed (%s): %r", folder, attempt, error)
             shutil.rmtree(folder, ignore_errors=True)
             kernel = importlib.reload(kernel)  # nothing compiled, no cache
-    with interrupts_held():
+    with interrupts_delayed():
         warm_up(kernel)
     return kernel
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
+def interrupts_delayed() -> Iterator[None]:
     """Ctrl-C is heard when this ends: while numba compiles, it could get lost in a callback of the compiler."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
+from .addresses import OBJECT_STORES, refuse_strange_address, refuse_strange_url
 from .board import MOVES, Board, parse_size
 from .errors import BadRequest
 from .tour import square_dtype
@@ -20,8 +21,6 @@ TIES = ("random", "index", "pohl", "roth", "squirrel")
 KINDS = ("structured", "symmetric")  # of tours that --only keeps
 MOVE_ORDER = "2,1 1,2 -1,2 -2,1 -2,-1 -1,-2 1,-2 2,-1"
 EXECUTORS = ("processes", "serial")
-LOCAL, AUTO = "local", "auto"  # addresses of a Ray cluster, beside host:port
-OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
 LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
 STANDARD = Board(8, 8)
@@ -229,9 +228,9 @@ class Config:
 
 def parse_moves(text: str) -> tuple[tuple[int, int], ...]:
     """The eight moves of a knight as row,column, in the order they are listed."""
-    words = re.findall(r"\(?\s*([+-]?[12])\s*,\s*([+-]?[12])\s*\)?", text)
-    moves = tuple((int(down), int(right)) for down, right in words)
-    if sorted(moves) != sorted(MOVES) or re.sub(r"[-+12,()\s;]", "", text):
+    words = [re.fullmatch(r"(-?[12]),(-?[12])", word) for word in text.split()]
+    moves = tuple((int(word[1]), int(word[2])) for word in words if word)
+    if len(moves) != len(words) or sorted(moves) != sorted(MOVES):
         raise BadRequest(f"move-order lists the eight moves, such as {MOVE_ORDER!r}: {text!r}")
     return moves
 
@@ -254,41 +253,6 @@ def _one_of(name: str, word: str, choices: tuple[str, ...]) -> None:
     if word not in choices:
         known = f"{', '.join(choices[:-1])} or {choices[-1]}"
         raise BadRequest(f"{name} is {known}: {word!r}{hint(word, choices)}")
-
-
-def refuse_strange_address(address: str) -> None:
-    """An address that cannot be one, before anything is tried."""
-    if address.startswith("ray://"):
-        raise BadRequest(
-            f"Ray's client protocol is not supported: {address!r};"
-            " run this on a machine of the cluster with --address auto, or give host:port of its head"
-        )
-    host, _, port = address.rpartition(":")
-    if address not in (LOCAL, AUTO) and not (host and "/" not in host and _is_port(port)):
-        raise BadRequest(f"address is auto, local or host:port: {address!r}")
-
-
-def _is_port(word: str) -> bool:
-    return word.isascii() and word.isdigit() and 0 < int(word) < 65_536
-
-
-def refuse_strange_url(place: str) -> None:
-    """An address that cannot be one, before anything is tried. Credentials in it are not repeated in the error."""
-    scheme, _, rest = place.partition("://")
-    if scheme not in OBJECT_STORES:
-        raise BadRequest(
-            f"output is a folder, or an address that begins with {', '.join(OBJECT_STORES)}://: {scheme + '://'!r}"
-        )
-    if "@" in rest or "?" in rest:
-        raise BadRequest(f"output is {scheme}://bucket/run and nothing more: credentials belong into the environment")
-    if not rest.split("/")[0]:
-        raise BadRequest(f"output names no bucket: {place!r}")
-    bucket, *names = rest.rstrip("/").split("/")
-    plain = all(
-        name not in ("", ".", "..") and re.fullmatch(r"(?!\s)[^\x00-\x1f\x7f\\#%]+(?<!\s)", name) for name in names
-    )
-    if not re.fullmatch(r"[\w.-]+", bucket) or not plain:  # else two addresses could mean one place
-        raise BadRequest(f"output is {scheme}://bucket/run, with plain names between the slashes: {place!r}")
 
 
 def usable_cores() -> int:

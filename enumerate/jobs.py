@@ -108,6 +108,11 @@ class SliceResult(Counts):
     parts: tuple[Part, ...]
 
     @property
+    def tour_parts(self) -> tuple[Part, ...]:
+        """The parts that are the same whoever writes them."""
+        return tuple(part for part in self.parts if part.kind != TIMES)
+
+    @property
     def cut(self) -> int | None:
         """After how many iterations the budget cut the slice short; None for a whole one."""
         return self.iterations if self.ended == BUDGET else None

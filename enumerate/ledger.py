@@ -47,7 +47,7 @@ def commit(storage: Storage, result: SliceResult) -> SliceResult:
     if storage.create(name, seal(asdict(result))):
         return result
     before = read_record(storage, name)
-    if before.parts != result.parts or before.cursor != result.cursor:
+    if before.tour_parts != result.tour_parts or before.cursor != result.cursor:
         raise Damaged(f"a slice was committed twice with different tours: {name}")
     return before  # of a worker that was lost right after it
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .config import Config, usable_cores
 from .errors import BadRequest, Damaged
-from .jobs import Job
+from .jobs import TIMES, Job
 from .ledger import (
     COMMITS,
     READERS,
@@ -17,6 +17,7 @@ from .ledger import (
     Shelf,
     check_part,
     progress_of,
+    read_record,
     record_name,
     records,
     shelves,
@@ -114,9 +115,11 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     storage.remove([name for name, _ in storage.entries(STAGING)])
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
-    unrecorded = [name for name, _ in part_entries(storage) if not _is_recorded(name, found, by_number)]
+    names = [name for name, _ in part_entries(storage)]
+    unrecorded = [name for name in names if not _is_recorded(name, found, by_number)]
     storage.remove(unrecorded)
     storage.remove(_late_records(unrecorded, by_number))
+    storage.remove(_times_of_others(storage, names, found))
     storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
@@ -153,6 +156,19 @@ def _is_recorded(name: str, found: dict[int, Shelf], progress: dict[int, JobProg
     if last is not None and (part.slice, part.cut) == (last.slice, last.cut):
         return name in {recorded.name for recorded in last.parts}
     return part.cut is None and part.slice < found[part.job].whole
+
+
+def _times_of_others(storage: Storage, names: Sequence[str], found: dict[int, Shelf]) -> Iterator[str]:
+    """Times that a lost worker published, beside those that count, of slices that are followed by others."""
+    by_slice: dict[tuple[int, int], list[str]] = {}
+    for name in names:
+        part = parse_part_name(name)
+        if part and part.kind == TIMES and part.cut is None and part.job in found:
+            by_slice.setdefault((part.job, part.slice), []).append(name)
+    for (job, slice_), times in by_slice.items():
+        if len(times) > 1 and slice_ < found[job].last_whole:
+            counting = {part.name for part in read_record(storage, record_name(job, slice_)).parts}
+            yield from (name for name in times if name not in counting)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,8 @@ def make_plan(config: Config) -> tuple[Job, ...]:
 def refuse_impossible(board: Board, variant: str) -> None:
     reason = why_no_tour(board)
     if reason:
-        raise BadRequest(f"{reason}: {board}; use a larger board, such as 5x5")
+        other = "a larger board, such as 5x5" if board.missing is None else "another board, such as 7x7"
+        raise BadRequest(f"{reason}: {board}; use {other}")
     reason = why_no_closed_tour(board) if variant == "closed" else None
     if reason:
         even = "" if board.squares % 2 == 0 else " or an even board"
@@ -43,14 +44,18 @@ def refuse_unsuitable(config: Config) -> None:
             raise BadRequest(f"divide needs both sides to be at least 5: {board}; use --strategy warnsdorff")
         if board.missing is not None and config.variant != "closed":
             raise BadRequest("divide makes closed tours of a board without a corner; use --variant closed")
-        if 0 < config.max < board.length:
-            raise BadRequest(f"divide places all {board.length:,} squares: --max {config.max} is too few; leave it out")
+        tours = 2 if config.variant == "both" and board.length % 2 == 0 else 1
+        if 0 < config.max < tours * board.length:
+            needed = f"{tours * board.length:,} squares"
+            raise BadRequest(f"divide places all {needed}: --max {config.max} is too few; leave it out")
     elif board.squares > SEARCH_SQUARES:
         raise BadRequest(
             f"{strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512): {board}; use --strategy divide"
         )
     if config.draws and not config.max and not config.tours:
         raise BadRequest("greedy with random ties never ends by itself: give --max or --tours")
+    if strategy == "greedy" and config.ties != "random" and config.failures != 5:
+        raise BadRequest(f"--ties {config.ties} knows one way only: --failures is for --ties random")
     if strategy == "greedy" and config.ties == "squirrel" and board.rows != board.cols:
         raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
 

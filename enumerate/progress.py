@@ -75,7 +75,7 @@ class Tally:
         if job.next_slice(self.config) is None:
             return 1.0
         by_iterations = job.total.iterations / self.config.max if self.config.max else 0.0
-        by_tours = job.total.tours / self.config.tours if self.config.tours else 0.0
+        by_tours = job.total.tries / self.config.tours if self.config.tours else 0.0
         return max(by_iterations, by_tours)
 
 

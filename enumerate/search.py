@@ -54,7 +54,7 @@ def search_slice(
     Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
     """
     search = make(config, slice_.job)
-    room = _room(config.tours_in_batch, config.board)
+    room = _room(config.tours_in_batch, config.board, config.has_times)
     limit = slice_.before.iterations + slice_.max_iterations
     tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
 
@@ -102,6 +102,6 @@ def _why_ended(exhausted: bool, iterations: int, tours: int, slice_: Slice) -> s
 
 
 @lru_cache(maxsize=1)
-def _room(capacity: int, board: Board) -> Batch:
+def _room(capacity: int, board: Board, efforts: bool) -> Batch:
     """Room for a batch, kept for the next slice: fresh memory costs more than the search that fills it."""
-    return batch_arrays(capacity, board)
+    return batch_arrays(capacity, board, efforts)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from .board import Board
 from .errors import Damaged
-from .jobs import TIMES, Part, Slice
+from .jobs import TIMES, Part, Slice, SliceResult
 from .schema import TIMES_SCHEMA, tours_schema
 from .storage import Storage
 from .tour import SYMMETRIES, Batch
@@ -29,11 +29,14 @@ _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PA
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
 
-def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None) -> str:
-    """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
+def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, seal: str = "") -> str:
+    """A slice that the budget cut short says where: under a larger budget it has other tours and another name.
+
+    Times are never the same twice: their names end with a `seal`, the beginning of their checksum.
+    """
     short = "" if cut is None else f"-to-{cut}"
     folder = TIMES if kind == TIMES else f"tours/variant={kind}"
-    return f"{folder}/start={start}/part-{job:06d}-{slice_:04d}{short}.parquet"
+    return f"{folder}/start={start}/part-{job:06d}-{slice_:04d}{short}{'-' * bool(seal)}{seal}.parquet"
 
 
 class PartName(NamedTuple):
@@ -42,9 +45,12 @@ class PartName(NamedTuple):
     job: int
     slice: int
     cut: int | None
+    seal: str
 
 
-_PART = re.compile(rf"(?:tours/variant=(\w+)|{TIMES})/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?\.parquet")
+_PART = re.compile(
+    rf"(?:tours/variant=(\w+)|{TIMES})/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?(?:-([0-9a-f]{{16}}))?\.parquet"
+)
 
 
 def parse_part_name(name: str) -> PartName | None:
@@ -53,14 +59,18 @@ def parse_part_name(name: str) -> PartName | None:
     if not match:
         return None
     cut = int(match[5]) if match[5] else None
-    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut)
-    return part if part_name(*part) == name else None
+    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut, match[6] or "")
+    return part if part_name(*part) == name and (part.kind == TIMES) == bool(part.seal) else None
 
 
 def part_entries(storage: Storage) -> Iterator[tuple[str, int]]:
     """Names and sizes of all that lies where parts belong."""
     for folder in PART_FOLDERS:
         yield from storage.entries(folder)
+
+
+def seal_of(checksum: str) -> str:
+    return checksum[:16]
 
 
 class Sink:
@@ -73,26 +83,18 @@ class Sink:
         self.storage, self.board, self.slice = storage, board, slice_
         self.write, self.times = write, times
         self.writers: dict[str, PartWriter] = {}
-        self.published: dict[str, memoryview | bytes] = {}
+        self.published: dict[str, memoryview] = {}
         self.counts: Counter[str] = Counter()
 
     def take(self, batch: Batch) -> None:
         """Count and encode a batch; its memory may be used again afterwards."""
-        self._count(batch)
+        self.counts.update(counts_of(batch))
         if not self.write:
             return
         for variant, tours in _by_variant(batch):
             self._writer(variant, tours_schema(self.board)).write(tours_columns(tours, self.board))
         if self.times:
             self._writer(TIMES, TIMES_SCHEMA).write(times_columns(batch))
-
-    def _count(self, batch: Batch) -> None:
-        closed = int(np.count_nonzero(batch.closed))
-        self.counts["tours_open"] += len(batch.closed) - closed
-        self.counts["tours_closed"] += closed
-        self.counts["structured"] += int(np.count_nonzero(batch.structured))
-        kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES)).tolist()
-        self.counts.update({name.replace("-", "_"): kinds[i] for i, name in enumerate(SYMMETRIES) if i})
 
     def _writer(self, kind: str, schema: pa.Schema) -> PartWriter:
         if kind not in self.writers:
@@ -103,24 +105,39 @@ class Sink:
         """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
         return tuple(self._publish(kind, writer, cut) for kind, writer in sorted(self.writers.items()))
 
-    def publish_again(self) -> None:
+    def publish_again(self, recorded: SliceResult) -> None:
         """Bring back what was cleared away as unrecorded before the record came: the record counts."""
-        for name, data in self.published.items():
-            if not self.storage.exists(name):
-                self.storage.create(name, data)
+        for part in recorded.parts:
+            if part.name in self.published and not self.storage.exists(part.name):
+                self.storage.create(part.name, self.published[part.name])
+
+    def take_back(self, recorded: SliceResult) -> None:
+        """Remove what the record does not name: another worker was first, and its times count."""
+        self.storage.remove(self.published.keys() - {part.name for part in recorded.parts})
 
     def _publish(self, kind: str, writer: PartWriter, cut: int | None) -> Part:
-        data: memoryview | bytes = writer.close()
+        data = writer.close()
+        checksum = hashlib.sha256(data).hexdigest()
         start = self.board.name(self.slice.job.start)
-        name = part_name(kind, start, self.slice.job.number, self.slice.number, cut)
-        if not self.storage.create(name, data):
-            before = self.storage.read(name)
-            if kind == TIMES:
-                data = before  # of a worker that was lost: its times are as good as ours
-            elif before != data:
-                raise Damaged(f"a slice was written twice with different tours: {name}")
+        seal = seal_of(checksum) if kind == TIMES else ""
+        name = part_name(kind, start, self.slice.job.number, self.slice.number, cut, seal)
+        if not self.storage.create(name, data) and self.storage.read(name) != data:
+            raise Damaged(f"a slice was written twice with different tours: {name}")
         self.published[name] = data
-        return Part(kind, name, writer.rows, len(data), hashlib.sha256(data).hexdigest())
+        return Part(kind, name, writer.rows, len(data), checksum)
+
+
+def counted() -> tuple[str, ...]:
+    """The names in `Counts` of what is counted of tours."""
+    return ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
+
+
+def counts_of(batch: Batch) -> dict[str, int]:
+    """How many tours of each kind a batch has."""
+    closed = int(np.count_nonzero(batch.closed))
+    kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
+    numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
+    return dict(zip(counted(), numbers, strict=True))
 
 
 class PartWriter:
@@ -167,6 +184,7 @@ def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
 
 def times_columns(batch: Batch) -> list[pa.Array]:
     """A batch as the columns of `TIMES_SCHEMA`."""
+    assert batch.efforts is not None
     placements, attempts, nanoseconds = batch.efforts.T
     seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
     return [pa.array(batch.iterations), pa.array(placements), pa.array(attempts), seconds]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .board import Board
 
 Tours = NDArray[np.unsignedinteger]
+Places = NDArray[np.int32]  # one row a tour, one column a square, each value the number of the move that reaches it
 
 # How a tour can be symmetric. A closed one: its moves, the closing move among them, are mapped onto themselves; an open
 # one: turned by 180 degrees, it is its own reversal. There is no other way for an open one.
@@ -34,7 +35,7 @@ class Batch:
     closed: NDArray[np.bool_]
     structured: NDArray[np.bool_]
     symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
-    efforts: NDArray[np.int64]
+    efforts: NDArray[np.int64] | None = None
 
     @property
     def columns(self) -> tuple[np.ndarray, ...]:
@@ -46,10 +47,11 @@ class Batch:
 
     def __getitem__(self, rows: slice | NDArray[np.bool_]) -> Batch:
         tours, iterations, closed, structured, symmetry = (column[rows] for column in self.columns)
-        return Batch(tours, iterations, closed, structured, symmetry, self.efforts[rows])
+        efforts = None if self.efforts is None else self.efforts[rows]
+        return Batch(tours, iterations, closed, structured, symmetry, efforts)
 
 
-def batch_arrays(capacity: int, board: Board) -> Batch:
+def batch_arrays(capacity: int, board: Board, efforts: bool = False) -> Batch:
     """Room for a batch."""
     return Batch(
         np.empty((capacity, board.length), dtype=square_dtype(board)),
@@ -57,7 +59,7 @@ def batch_arrays(capacity: int, board: Board) -> Batch:
         np.empty(capacity, dtype=np.bool_),
         np.empty(capacity, dtype=np.bool_),
         np.empty(capacity, dtype=np.uint8),
-        np.empty((capacity, len(EFFORTS)), dtype=np.int64),
+        np.empty((capacity, len(EFFORTS)), dtype=np.int64) if efforts else None,
     )
 
 
@@ -94,73 +96,85 @@ def _are_moves(board: Board, before: Tours, after: Tours) -> NDArray[np.bool_]:
     return np.asarray(down * right == 2)
 
 
-def places(board: Board, tours: Tours) -> NDArray[np.int32]:
+def places(board: Board, tours: Tours) -> Places:
     """For each tour the number of the move that reaches each square, from 0; -1 for a square it does not visit."""
     result = np.full((len(tours), board.squares), -1, dtype=np.int32)
     result[np.arange(len(tours))[:, None], tours] = np.arange(tours.shape[1], dtype=np.int32)
     return result
 
 
-def are_structured(board: Board, tours: Tours) -> NDArray[np.bool_]:
-    """For each tour whether it has the two moves next to each corner; the closing move of a closed tour counts."""
-    moves, place = board.corner_moves, places(board, tours)
-    if not moves:
+def are_structured(board: Board, tours: Tours, place: Places | None = None) -> NDArray[np.bool_]:
+    """For each tour whether it has the two moves next to each corner; the closing move of a closed tour counts.
+
+    `place` are the places of the tours, if they are known.
+    """
+    place = places(board, tours) if place is None else place
+    if not board.corner_moves:
         return np.zeros(len(tours), dtype=np.bool_)
-    one, other = np.array(moves).T
+    one, other = np.array(board.corner_moves).T
     apart = np.abs(place[:, one] - place[:, other])
     closing = are_closed(board, tours)[:, None] & (apart == tours.shape[1] - 1)
     return np.asarray(((apart == 1) | closing).all(axis=1))
 
 
-def symmetries(board: Board, tours: Tours) -> NDArray[np.uint8]:
+def symmetries(board: Board, tours: Tours, place: Places | None = None) -> NDArray[np.uint8]:
     """For each tour its place in SYMMETRIES."""
-    closed, result = are_closed(board, tours), np.zeros(len(tours), dtype=np.uint8)
-    turned = board.squares - 1 - tours[:, ::-1].astype(np.int64)  # by 180 degrees, and reversed
-    result[~closed & (turned == tours).all(axis=1)] = SYMMETRIES.index("path-180")
+    result = np.zeros(len(tours), dtype=np.uint8)
+    last = board.squares - 1
+    reversed_ = tours[:, 0].astype(np.int64) == last - tours[:, -1].astype(np.int64)  # if turned by 180 degrees
+    closed = are_closed(board, tours)
+    suspects = np.flatnonzero(reversed_ & ~closed)
+    turned = last - tours[suspects, ::-1].astype(np.int64)
+    result[suspects[(turned == tours[suspects]).all(axis=1)]] = SYMMETRIES.index("path-180")
     chosen = np.flatnonzero(closed)
     if len(chosen):
-        result[chosen] = _cycle_symmetries(board, tours[chosen])
+        place = places(board, tours) if place is None else place
+        result[chosen] = _cycle_symmetries(board, tours[chosen], place[chosen])
     return result
 
 
-def _cycle_symmetries(board: Board, tours: Tours) -> NDArray[np.uint8]:
-    place, result = places(board, tours), np.zeros(len(tours), dtype=np.uint8)
-    for row_step, col_step, swap, name in (
-        (1, -1, False, "closed-reflection"), (-1, 1, False, "closed-reflection"), (1, 1, True, "closed-reflection"),
-        (-1, -1, True, "closed-reflection"), (-1, -1, False, "closed-180"), (1, -1, True, "closed-90"),
-    ):  # fmt: skip
-        if not swap or board.rows == board.cols:
-            suspects = np.flatnonzero(_begins_mapped(board, tours, place, row_step, col_step, swap))
-            mapped = _are_mapped(board, tours[suspects], place[suspects], row_step, col_step, swap)
-            result[suspects[mapped]] = SYMMETRIES.index(name)  # a quarter turn comes last: it implies a half turn
+def _cycle_symmetries(board: Board, tours: Tours, place: Places) -> NDArray[np.uint8]:
+    result = np.zeros(len(tours), dtype=np.uint8)
+    for mirrored_rows, mirrored_cols, swapped, name in (
+        (True, False, False, "closed-reflection"),
+        (False, True, False, "closed-reflection"),
+        (False, False, True, "closed-reflection"),
+        (True, True, True, "closed-reflection"),
+        (True, True, False, "closed-180"),
+        (False, True, True, "closed-90"),  # the last, for it implies the one before
+    ):
+        if not swapped or board.rows == board.cols:
+            image = _image(board, mirrored_rows, mirrored_cols, swapped)
+            result[_mapped(tours, place, image)] = SYMMETRIES.index(name)
     return result
 
 
-def _image(board: Board, squares: Tours, row_step: int, col_step: int, swap: bool) -> NDArray[np.int64]:
-    """The squares after a symmetry of the board: mirrored rows or columns where the step is -1, then swapped."""
-    rows, cols = divmod(squares.astype(np.int64), board.cols)
-    rows = rows if row_step == 1 else board.rows - 1 - rows
-    cols = cols if col_step == 1 else board.cols - 1 - cols
-    return np.asarray(cols * board.cols + rows if swap else rows * board.cols + cols)
+def _image(board: Board, mirrored_rows: bool, mirrored_cols: bool, swapped: bool) -> NDArray[np.int32]:
+    """For each square where a symmetry of the board maps it."""
+    rows, cols = divmod(np.arange(board.squares, dtype=np.int32), np.int32(board.cols))
+    rows = board.rows - 1 - rows if mirrored_rows else rows
+    cols = board.cols - 1 - cols if mirrored_cols else cols
+    return np.asarray(cols * board.cols + rows if swapped else rows * board.cols + cols)
 
 
-def _begins_mapped(
-    board: Board, tours: Tours, place: NDArray[np.int32], row_step: int, col_step: int, swap: bool
-) -> NDArray[np.bool_]:
-    """For each closed tour whether the image of its first move is one of its moves: most tours need no closer look."""
-    at, following = (place[np.arange(len(tours)), _image(board, tours[:, i], row_step, col_step, swap)] for i in (0, 1))
-    apart = np.abs(following - at)
-    return np.asarray((at >= 0) & (following >= 0) & ((apart == 1) | (apart == tours.shape[1] - 1)))
+def _mapped(tours: Tours, place: Places, image: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Which closed tours are mapped onto themselves: each of their moves becomes one of their moves.
+
+    A few moves are tried first: most tours need no closer look.
+    """
+    length, rows = tours.shape[1], np.arange(len(tours))
+    for move in (-1, length // 2, length // 3):
+        at, before = (place[rows, image[tours[rows, number]]] for number in (move, move - 1))
+        rows = rows[(at >= 0) & (before >= 0) & _are_next(at, before, length)]
+    images = np.take_along_axis(place[rows], image[tours[rows]].astype(np.int64), axis=1)
+    moves = _are_next(images, np.roll(images, 1, axis=1), length)
+    return rows[(images >= 0).all(axis=1) & moves.all(axis=1)]
 
 
-def _are_mapped(
-    board: Board, tours: Tours, place: NDArray[np.int32], row_step: int, col_step: int, swap: bool
-) -> NDArray[np.bool_]:
-    """For each closed tour whether the images of all its moves are moves of it."""
-    images = np.take_along_axis(place, _image(board, tours, row_step, col_step, swap), axis=1)
-    apart = np.abs(images - np.roll(images, 1, axis=1))
-    on_board = (images >= 0).all(axis=1)
-    return np.asarray(on_board & ((apart == 1) | (apart == tours.shape[1] - 1)).all(axis=1))
+def _are_next(at: Places, other: Places, length: int) -> NDArray[np.bool_]:
+    """Whether two places follow one another in a closed tour."""
+    apart = np.abs(at - other)
+    return np.asarray((apart == 1) | (apart == length - 1))
 
 
 def canonical(board: Board, tours: Tours) -> Tours:

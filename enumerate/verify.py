@@ -31,19 +31,21 @@ from .ledger import (
 )
 from .manifest import NAME
 from .opening import DISCARDING
-from .sink import parse_part_name, part_name
+from .sink import counted, counts_of, parse_part_name, part_name, seal_of
 from .storage import LOCK, STAGING
 from .summary import FILES, PARQUET, summary_table
 from .tour import (
-    SYMMETRIES,
     Batch,
     are_closed,
     are_complete,
     are_legal,
     are_structured,
     hashes,
+    places,
     symmetries,
 )
+
+_BATCH_TOURS = 16_384  # small enough to stay in a core's cache
 
 
 @dataclass
@@ -107,7 +109,8 @@ def _foreign_files(
             continue
         part = parse_part_name(name)
         following = unfinished.get(part.job) if part else None
-        if part and not verdict.complete and (part.cut is not None or (following and part.slice == following.number)):
+        is_next = part and following and part.slice == following.number
+        if part and not verdict.complete and (is_next or part.cut is not None or part.kind == TIMES):
             continue  # what a lost worker published without a record
         verdict.damage.append(f"not a file of this run: {name}")
 
@@ -150,45 +153,44 @@ def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
 
 def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[np.ndarray]) -> None:
     counts: Counter[str] = Counter()
-    for part in result.parts:
-        found.parts.add(part.name)
-        found.verdict.parts += 1
-        found.verdict.bytes += part.bytes
-        try:
-            if part.kind == TIMES:
-                counts[TIMES] += _sound_times(run, result, part)
-                continue
+    iterations: list[np.ndarray] = []
+    try:
+        for part in result.tour_parts:
             for batch in _sound_batches(run, job.start, result, part):
                 seen.append(hashes(batch.tours))
-                found.verdict.tours += len(batch.tours)
-                counts[f"tours_{part.kind}"] += len(batch.tours)
-                counts["structured"] += int(np.count_nonzero(batch.structured))
-                for kind, number in enumerate(np.bincount(batch.symmetry, minlength=len(SYMMETRIES)).tolist()):
-                    counts[SYMMETRIES[kind].replace("-", "_")] += number
-        except Damaged as error:
-            found.verdict.damage.append(str(error))
-            return
-    names = ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
-    if run.config.write and any(counts[name] != getattr(result, name) for name in names):
+                iterations.append(batch.iterations)
+                counts.update(counts_of(batch))
+        for part in result.parts:
+            found.parts.add(part.name)
+            found.verdict.parts += 1
+            found.verdict.bytes += part.bytes
+            if part.kind == TIMES:
+                _check_times(run, result, part, iterations)
+    except Damaged as error:
+        found.verdict.damage.append(str(error))
+        return
+    found.verdict.tours += counts["tours_open"] + counts["tours_closed"]
+    if not run.config.write:
+        return
+    if any(counts[name] != getattr(result, name) for name in counted()):
         found.verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
-    if run.config.write and run.config.has_times and counts[TIMES] != result.tours:
-        found.verdict.damage.append(f"damaged, not every tour has its time: {name_of(result)}")
+    if run.config.has_times and result.tours and result.tour_parts == result.parts:
+        found.verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")
 
 
 def _check_name(start: str, result: SliceResult, part: Part) -> None:
-    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut):
+    seal = seal_of(part.sha256) if part.kind == TIMES else ""
+    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, seal):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
 
 
-def _sound_times(run: Run, result: SliceResult, part: Part) -> int:
-    """How many times a part has; that they belong to its tours is seen by their iterations."""
+def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.ndarray]) -> None:
+    """There is a time for each tour: it is known by its iteration."""
     data = check_part(run.storage, part)
     _check_name(result.start, result, part)
-    times = np.concatenate([rows.column("iteration").to_numpy() for rows in run.read_times(part, data)])
-    of_tours = [batch.iterations for other in result.parts if other.kind != TIMES for batch in run.read_part(other)]
-    if not np.array_equal(times, np.sort(np.concatenate(of_tours))):
+    times = [rows.column("iteration").to_numpy() for rows in run.read_times(part, data)]
+    if not times or not of_tours or not np.array_equal(np.concatenate(times), np.sort(np.concatenate(of_tours))):
         raise Damaged(f"damaged, not the times of its tours: {part.name}")
-    return len(times)
 
 
 def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Batch]:
@@ -198,7 +200,7 @@ def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Ite
     if run.config.variant not in (part.kind, "both"):
         raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
     count, last = 0, result.before.iterations
-    for batch in run.read_part(part, data=data):
+    for batch in run.read_part(part, _BATCH_TOURS, data):
         wrong = _why_wrong(run, start, part, batch)
         if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
             wrong = "its iterations do not ascend"
@@ -220,9 +222,10 @@ def _why_wrong(run: Run, start: int, part: Part, batch: Batch) -> str | None:
         return "a tour begins on another square"
     if (are_closed(board, tours) != (part.kind == "closed")).any():
         return f"a tour is not {part.kind}"
-    if (are_structured(board, tours) != batch.structured).any():
+    place = places(board, tours)
+    if (are_structured(board, tours, place) != batch.structured).any():
         return "a tour is not as structured as it says"
-    if (symmetries(board, tours) != batch.symmetry).any():
+    if (symmetries(board, tours, place) != batch.symmetry).any():
         return "a tour has another symmetry than it says"
     if (run.config.only == "structured" and not batch.structured.all()) or (
         run.config.only == "symmetric" and not batch.symmetry.all()

@@ -46,7 +46,8 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
         )
         refuse_other_shift(storage, shift)
         recorded = commit(storage, result)
-        _look_back(storage, shift, result, sink)
+        sink.take_back(recorded)
+        _look_back(storage, shift, recorded, sink)
         if slice_.supersedes:
             remove_slice(storage, slice_.supersedes)
         return recorded
@@ -59,7 +60,7 @@ def _look_back(storage: Storage, shift: str, result: SliceResult, sink: Sink) ->
         remove_slice(storage, result)
         raise Stopped(f"another run was started here: {storage.place!r}")
     if now.shift != shift:  # the parts may have been cleared away as unrecorded just before the record came
-        sink.publish_again()
+        sink.publish_again(result)
         if result.cut is not None and storage.exists(record_name(result.job, result.slice)):
             remove_slice(storage, result)  # superseded before it was written
 

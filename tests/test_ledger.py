@@ -112,7 +112,7 @@ def test_a_slice_that_the_budget_cut_short_says_in_its_names_where(run_place):
             assert name_of(result) == f"_run/commits/{result.job:06d}-{result.slice:04d}{short}.json"
             for part in result.parts:
                 assert part.name.endswith(f"/part-{result.job:06d}-{result.slice:04d}{short}.parquet")
-                named = (part.kind, result.start, result.job, result.slice, result.cut)
+                named = (part.kind, result.start, result.job, result.slice, result.cut, "")
                 assert parse_part_name(part.name) == named
                 assert part_name(*named) == part.name
     named = {part.name for job in results(run_place) for result in job for part in result.parts}

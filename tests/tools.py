@@ -58,16 +58,17 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
 
 def search_batch(config, slice_, kernel=""):
     """What one slice finds, as one batch, and how it went. `kernel` is for depth-first searches."""
-    batches = [batch_arrays(0, config.board)]
+    batches = [batch_arrays(0, config.board, config.has_times)]
     module = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
     make = (lambda config, job: module.search(config, job, kernel)) if kernel else make_search
     found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), make)
     columns = [np.concatenate(columns) for columns in zip(*(batch.columns for batch in batches), strict=True)]
-    return Batch(*columns, np.concatenate([batch.efforts for batch in batches])), found
+    efforts = np.concatenate([batch.efforts for batch in batches]) if config.has_times else None
+    return Batch(*columns, efforts), found
 
 
 def copied(batch):
-    return Batch(*(column.copy() for column in batch.columns), batch.efforts.copy())
+    return Batch(*(column.copy() for column in batch.columns), None if batch.efforts is None else batch.efforts.copy())
 
 
 def run_serially(config, **options):

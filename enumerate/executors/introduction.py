@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from .. import __version__
-from ..compiled import kernel_hash
+from ..compiled import search_hash
 from ..errors import BadRequest, EnumerateError
 from ..storage import STAGING, Folder, open_storage
 
@@ -25,7 +25,7 @@ class Facts:
     """What must be equal on every node."""
 
     program: str = __version__
-    kernel: str = field(default_factory=kernel_hash)
+    search: str = field(default_factory=search_hash)
     packages: tuple[str, ...] = field(
         default_factory=lambda: tuple(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
     )
@@ -78,7 +78,7 @@ class Doorkeeper:
         """An error that names the node and what differs, or None if all is well."""
         differing = [
             f"{name} {theirs} there, {ours} here"
-            for name in ("program", "kernel", "packages", "python")
+            for name in ("program", "search", "packages", "python")
             if (theirs := _shown(getattr(said.facts, name))) != (ours := _shown(getattr(self.facts, name)))
         ]
         if differing:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from ..config import AUTO, LOCAL
+from ..addresses import AUTO, LOCAL
 from ..errors import BadRequest
 
 KNOCK_SECONDS = 5.0

@@ -31,7 +31,7 @@ START, VARIANT, SEED, TIES, FAILURES, ONLY, ROWS, COLS, CLOCK, RULES = range(10)
 RANDOM, INDEX, POHL, ROTH, SQUIRREL = range(5)
 
 # Columns of `efforts` (int64): what one tour took, its failed attempts included.
-PLACEMENTS, ATTEMPTS, NANOSECONDS, EFFORTS = range(4)
+PLACEMENTS, ATTEMPTS, NANOSECONDS = range(3)
 
 VISITED = 64  # more than any degree
 

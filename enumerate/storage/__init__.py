@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..config import refuse_strange_url
+from ..addresses import refuse_strange_url
 from .folder import Folder
 from .objects import Bucket
 from .protocol import LOCK, RUN_FILES, STAGING, Entry, Hold, Storage, is_url

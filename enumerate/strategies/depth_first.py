@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 from ..board import MOVES, Board
 from ..compiled import load_kernel
 from ..config import Config
-from ..errors import Damaged
 from ..jobs import Cursor, Job
 from ..tour import Batch, batch_arrays, square_dtype
-from .searching import ONLY_CODES, VARIANT_CODES, Move, corner_pairs, fresh_place, neighbour_table
+from .searching import KernelSearch, Move, Rules, common_rules, corner_pairs, fresh_place, neighbour_table
 
 _CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
-Rules = NDArray[np.uint64]
 
-
-class DepthFirst:
+class DepthFirst(KernelSearch):
     """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does.
 
     `kernel` is 'bits' or 'array' if it is not left to the config.
@@ -31,26 +28,21 @@ class DepthFirst:
     given_up = 0
 
     def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
-        self.board = config.board
-        self.job = job
         kernel = kernel or config.kernel
         dtype = square_dtype(config.board)
+        super().__init__(compiled_kernel(kernel, moves is not None, dtype.itemsize), config, job)
         search, resume = entries_of(kernel, moves is not None)
-        self._kernel = compiled_kernel(kernel, moves is not None, dtype.itemsize)
         self._run, self._resume = getattr(self._kernel, search), getattr(self._kernel, resume)
-        self._registers = np.zeros(self._kernel.REGISTERS, dtype=np.int64)
         self._path = np.zeros(config.board.length, dtype=dtype)
         rules = rules_of(self._kernel, config, job.start)
         self._arrays = _ARRAYS[kernel](config.board, tuple(moves or MOVES), rules, self._registers, self._path)
-        self.exhausted = False
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         """Stand where the last square of `cursor` is placed next, after so many iterations."""
         path = np.array(cursor, dtype=np.int64)
         reason = self._resume(*self._arrays, path, len(self.job.prefix))
         if reason == self._kernel.BAD_CURSOR:
-            start = self.board.name(self.job.start)
-            raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
+            self._refuse_cursor()
         self.exhausted = reason == self._kernel.EXHAUSTED
         self._registers[self._kernel.ITERATIONS] = iterations
         # A call without an iteration to spend: else the time of a first tour would be that of loading the kernel.
@@ -68,18 +60,6 @@ class DepthFirst:
     def depth(self) -> int:
         return int(self._registers[self._kernel.DEPTH])
 
-    @property
-    def iterations(self) -> int:
-        return int(self._registers[self._kernel.ITERATIONS])
-
-    @property
-    def dead_ends(self) -> int:
-        return int(self._registers[self._kernel.DEAD_ENDS])
-
-    @property
-    def left_out(self) -> int:
-        return int(self._registers[self._kernel.LEFT_OUT])
-
     def fill(self, batch: Batch, found: int, limit: int) -> int:
         self._registers[self._kernel.FOUND] = found
         while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
@@ -92,14 +72,9 @@ class DepthFirst:
 
 def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     """What the kernel is asked to do."""
-    rules = np.zeros(kernel.RULES, dtype=np.uint64)
-    rules[kernel.START] = start
-    rules[kernel.VARIANT] = VARIANT_CODES[config.variant]
+    rules = common_rules(kernel, config, start)
     rules[kernel.PRUNE] = config.prune
-    rules[kernel.SEED] = config.seed
     rules[kernel.SHUFFLE_BELOW] = round((1.0 - config.h_prob) * 2**53)
-    rules[kernel.ONLY] = ONLY_CODES[config.only]
-    rules[kernel.ROWS], rules[kernel.COLS] = config.board.rows, config.board.cols
     if config.board.squares <= 64:
         every = (1 << config.board.squares) - 1
         rules[kernel.EVERY] = every if config.board.missing is None else every ^ (1 << config.board.missing)
@@ -150,7 +125,7 @@ def compiled_kernel(kind: str, fixed: bool, width: int) -> Any:
         getattr(kernel, entries[1])(*arrays, np.zeros(1, dtype=np.int64), 1)
         getattr(kernel, entries[0])(*arrays, 1, *batch_arrays(1, config.board).columns)
 
-    return load_kernel("depth_first", entries, warm_up)
+    return load_kernel("depth_first", entries, width, warm_up)
 
 
 _ARRAYS = {"bits": bits_arrays, "array": array_arrays}

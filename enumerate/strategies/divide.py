@@ -51,6 +51,7 @@ from ..errors import BadRequest, EnumerateError
 from ..jobs import Cursor, Job
 from ..tour import Batch, Tours, batch_arrays, square_dtype
 from .greedy import Greedy
+from .greedy import compiled_kernel as greedy_kernel
 from .searching import Searching, corner_pairs, fresh_place
 
 # Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
@@ -91,11 +92,12 @@ class Divide:
             if config.variant in (("open", "closed")[closed], "both") and self._exists(closed)
         ]
         compiled_kernel()  # before the clock is started
+        greedy_kernel(1)
 
     def _exists(self, closed: bool) -> bool:
         if closed:
             return why_no_closed_tour(self.board) is None
-        return self.board.missing is None and why_no_tour_from(self.board, self.start, "open") is None
+        return why_no_tour_from(self.board, self.start, "open") is None
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         self._made, self.iterations = cursor[1] if len(cursor) > 1 else 0, iterations
@@ -140,7 +142,7 @@ def find_base(
         only="structured" if pairs else "",
     )  # fmt: skip
     greedy = Greedy(config, Job(0, (start,)), np.array(pairs, dtype=np.int32).reshape(-1, 2))
-    batch = batch_arrays(1, board)
+    batch = batch_arrays(1, board, efforts=True)
     greedy.resume((start,), 0)
     if not greedy.fill(batch, 0, _BASE_ITERATIONS):
         raise EnumerateError(f"no base tour of {board} from {board.name(start)}")  # there are, on every block we cut
@@ -176,7 +178,7 @@ def compiled_kernel() -> Any:
         board = Board(5, 5)
         kernel.classify(np.arange(25, dtype="<u4"), fresh_place(board), corner_pairs(board), 5, 5, False)
 
-    return load_kernel("divide", ("join_blocks", "walk", "classify"), warm_up)
+    return load_kernel("divide", ("join_blocks", "walk", "classify"), 4, warm_up)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from ..board import Board
 from ..compiled import load_kernel
 from ..config import Config
-from ..errors import Damaged
 from ..jobs import Cursor, Job
 from ..tour import Batch, batch_arrays, square_dtype
-from .searching import ONLY_CODES, VARIANT_CODES, Searching, corner_pairs, fresh_place, moves_table
+from .searching import KernelSearch, Rules, Searching, common_rules, corner_pairs, fresh_place, moves_table
 from .squirrel import one_ordering, orderings_of
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
@@ -39,7 +38,7 @@ def search(config: Config, job: Job) -> Searching:
     return Greedy(config, job, corner_pairs(config.board))
 
 
-class Greedy:
+class Greedy(KernelSearch):
     """Tour after tour from one square. Structured are tours that have all `pairs` of squares as moves.
 
     The cursor: the start, the number of the tour, of the attempt at it, the squares placed in that attempt, and in all
@@ -47,11 +46,7 @@ class Greedy:
     """
 
     def __init__(self, config: Config, job: Job, pairs: NDArray[np.int32]) -> None:
-        self.board = config.board
-        self.job = job
-        self.exhausted = False
-        self._kernel = compiled_kernel(square_dtype(config.board).itemsize)
-        self._registers = np.zeros(self._kernel.REGISTERS, dtype=np.int64)
+        super().__init__(compiled_kernel(square_dtype(config.board).itemsize), config, job)
         rules = rules_of(self._kernel, config, job.start)
         self._arrays = greedy_arrays(config.board, config.ties, rules, self._registers, pairs)
 
@@ -62,10 +57,9 @@ class Greedy:
         registers[kernel.BEGAN] = iterations - spent
         registers[kernel.ITERATIONS] = iterations - placed  # they are placed once more, to stand where we stood
         if placed:
-            self._run(batch_arrays(1, self.board), iterations)
+            self._run(batch_arrays(1, self.board, efforts=True), iterations)
         if registers[kernel.DEPTH] != placed or registers[kernel.ATTEMPT] != attempt:
-            start = self.board.name(self.job.start)
-            raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
+            self._refuse_cursor()
         if spent:
             registers[kernel.NANOS] = _UNKNOWN  # this tour was begun in another slice
 
@@ -77,18 +71,6 @@ class Greedy:
         spent = registers[kernel.ITERATIONS] - registers[kernel.BEGAN]
         stands = (registers[kernel.TOUR], registers[kernel.ATTEMPT], registers[kernel.DEPTH], spent)
         return (self.job.start, *map(int, stands))
-
-    @property
-    def iterations(self) -> int:
-        return int(self._registers[self._kernel.ITERATIONS])
-
-    @property
-    def dead_ends(self) -> int:
-        return int(self._registers[self._kernel.DEAD_ENDS])
-
-    @property
-    def left_out(self) -> int:
-        return int(self._registers[self._kernel.LEFT_OUT])
 
     @property
     def given_up(self) -> int:
@@ -110,22 +92,17 @@ class Greedy:
         return bool(reason == self._kernel.BATCH_FULL)
 
 
-def rules_of(kernel: Any, config: Config, start: int) -> NDArray[np.uint64]:
+def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     """What the kernel is asked to do."""
-    rules = np.zeros(kernel.RULES, dtype=np.uint64)
-    rules[kernel.START] = start
-    rules[kernel.VARIANT] = VARIANT_CODES[config.variant]
-    rules[kernel.SEED] = config.seed
+    rules = common_rules(kernel, config, start)
     rules[kernel.TIES] = getattr(kernel, config.ties.upper())
     rules[kernel.FAILURES] = config.failures
-    rules[kernel.ONLY] = ONLY_CODES[config.only]
-    rules[kernel.ROWS], rules[kernel.COLS] = config.board.rows, config.board.cols
     rules[kernel.CLOCK] = time.CLOCK_MONOTONIC
     return rules
 
 
 def greedy_arrays(
-    board: Board, ties: str, rules: NDArray[np.uint64], registers: NDArray[np.int64], pairs: NDArray[np.int32]
+    board: Board, ties: str, rules: Rules, registers: NDArray[np.int64], pairs: NDArray[np.int32]
 ) -> tuple[Any, ...]:
     """What `search_greedy` takes, in its order."""
     neighbours = moves_table(board)
@@ -154,7 +131,7 @@ def compiled_kernel(width: int) -> Any:
         registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
         rules = rules_of(kernel, config, 0)
         arrays = greedy_arrays(config.board, config.ties, rules, registers, corner_pairs(config.board))
-        batch = batch_arrays(1, config.board)
+        batch = batch_arrays(1, config.board, efforts=True)
         kernel.search_greedy(*arrays, 1, *batch.columns, batch.efforts)
 
-    return load_kernel("greedy", ("search_greedy",), warm_up)
+    return load_kernel("greedy", ("search_greedy",), width, warm_up)

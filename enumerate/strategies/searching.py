@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..board import MOVES, Board
-from ..jobs import Cursor
+from ..config import Config
+from ..errors import Damaged
+from ..jobs import Cursor, Job
 from ..kernels import classify, common
 from ..tour import SYMMETRIES, Batch
 
 Move = tuple[int, int]
+Rules = NDArray[np.uint64]
 
-VARIANT_CODES = {"open": common.OPEN, "closed": common.CLOSED, "both": common.BOTH}
-ONLY_CODES = {"": classify.ALL_TOURS, "structured": classify.ONLY_STRUCTURED, "symmetric": classify.ONLY_SYMMETRIC}
+_VARIANTS = {"open": common.OPEN, "closed": common.CLOSED, "both": common.BOTH}
+_KINDS = {"": classify.ALL_TOURS, "structured": classify.ONLY_STRUCTURED, "symmetric": classify.ONLY_SYMMETRIC}
 
 # The kernels' codes are places in `SYMMETRIES`.
 assert SYMMETRIES[classify.CLOSED_REFLECTION] == "closed-reflection"
@@ -58,6 +61,43 @@ class Searching(Protocol):
 
         Tours given up take room in the batch as if they had been found.
         """
+
+
+class KernelSearch:
+    """What the searches have in common whose kernels keep registers and take rules."""
+
+    def __init__(self, kernel: Any, config: Config, job: Job) -> None:
+        self.board, self.job = config.board, job
+        self.exhausted = False
+        self._kernel = kernel
+        self._registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
+
+    @property
+    def iterations(self) -> int:
+        return int(self._registers[self._kernel.ITERATIONS])
+
+    @property
+    def dead_ends(self) -> int:
+        return int(self._registers[self._kernel.DEAD_ENDS])
+
+    @property
+    def left_out(self) -> int:
+        return int(self._registers[self._kernel.LEFT_OUT])
+
+    def _refuse_cursor(self) -> NoReturn:
+        start = self.board.name(self.job.start)
+        raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
+
+
+def common_rules(kernel: Any, config: Config, start: int) -> Rules:
+    """What every such kernel is asked."""
+    rules = np.zeros(kernel.RULES, dtype=np.uint64)
+    rules[kernel.START] = start
+    rules[kernel.VARIANT] = _VARIANTS[config.variant]
+    rules[kernel.SEED] = config.seed
+    rules[kernel.ONLY] = _KINDS[config.only]
+    rules[kernel.ROWS], rules[kernel.COLS] = config.board.rows, config.board.cols
+    return rules
 
 
 @lru_cache(maxsize=4)

@@ -43,6 +43,14 @@ def _one_by_one(tables: Tables) -> Iterator[Row]:
     yield _row("A", "its steps", f"{published.BACKTRACK_STEPS:,}", f"{backtrack['steps']:,}")
 
 
+def _growth(tables: Tables) -> Iterator[Row]:
+    for row in tables["growth-totals"].to_pylist():
+        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', plain'}, one core"
+        theirs = f"{published.ENUMERATOR_TOURS:,} in {published.ENUMERATOR_SECONDS:.0f} s"
+        ours = f"{row['tours']:,} in {shown(row['seconds'])}"
+        yield _row("E", what, theirs, ours, published.ENUMERATOR_SECONDS / row["seconds"])
+
+
 def _first_tours(tables: Tables) -> Iterator[Row]:
     for row in tables["first-tours"].to_pylist():
         if row["seconds_of_d"]:
@@ -77,6 +85,7 @@ def _corners(tables: Tables) -> Iterator[Row]:
 _COMPARED = {
     "tours-totals": _one_by_one,
     "first-tours": _first_tours,
+    "growth-totals": _growth,
     "success": _success,
     "corners": _corners,
 }

@@ -13,7 +13,10 @@ from .experiment import Experiment, Tables, trial
 
 
 def experiment() -> Experiment:
-    trials = (trial("open-8", 8, variant="open", max=500_000),)
+    trials = (
+        trial("open-8", 8, variant="open", max=500_000),
+        trial("open-8-plain", 8, variant="open", max=500_000, prune=False, write=False),
+    )
     return Experiment("growth", "Tours over iterations", False, trials, _growth_table, _growth_chart)
 
 
@@ -28,7 +31,17 @@ def _growth_table(runs: dict[str, Run]) -> Tables:
         columns["start"] += [start] * len(grid)
         columns["iterations"] += grid.tolist()
         columns["tours"] += np.searchsorted(at, grid, side="right").tolist()
-    return {"growth": pa.table(columns)}
+    return {"growth": pa.table(columns), "growth-totals": _totals(runs)}
+
+
+def _totals(runs: dict[str, Run]) -> pa.Table:
+    """What the runs found in all, with and without pruning."""
+    rows = []
+    for run in runs.values():
+        total = run.totals()
+        rows.append({"pruned": run.config.prune, "tours": total["tours_open"], "iterations": total["iterations"],
+                     "seconds": total["search_seconds"]})  # fmt: skip
+    return pa.Table.from_pylist(rows)
 
 
 def _growth_chart(tables: Tables) -> str:

@@ -40,7 +40,7 @@ def _tours_tables(runs: dict[str, Run]) -> Tables:
     seconds, placements = times["seconds"].to_numpy(), times["placements"].to_numpy()
     moves = backtrack["first_iteration"] - 1  # the first one is on the start square
     totals = [
-        _total("greedy", len(tours), float(np.sum(seconds)), int(placements.sum()), published.GREEDY_SECONDS),
+        _total("greedy", len(tours), float(np.nansum(seconds)), int(placements.sum()), published.GREEDY_SECONDS),
         _total("backtrack", 1, backtrack["first_seconds"], moves, published.BACKTRACK_SECONDS),
     ]
     totals[1]["steps"] = published.steps(moves, 64)

@@ -36,10 +36,13 @@ def perform(
     """Make all runs; `advance` is told of each one that is done. Timed experiments have the machine to themselves."""
     timed = _configs(folder, [experiment for experiment in experiments if experiment.timed])
     others = _configs(folder, [experiment for experiment in experiments if not experiment.timed])
-    with _pool(workers) as pool:
-        for config in timed:
-            _wait([pool.submit(_make, config, fresh)], advance, stopping)
-        _wait([pool.submit(_make, config, fresh) for config in others], advance, stopping)
+    try:
+        with _pool(workers) as pool:
+            for config in timed:
+                _wait([pool.submit(_make, config, fresh)], advance, stopping)
+            _wait([pool.submit(_make, config, fresh) for config in others], advance, stopping)
+    except BrokenProcessPool:
+        raise Stopped("a worker of the study was killed; run the same command again to continue") from None
 
 
 def _configs(folder: str, experiments: Sequence[Experiment]) -> list[Config]:
@@ -58,10 +61,7 @@ def _make(config: Config, fresh: bool) -> str:
 
 def _wait(futures: Sequence[Future[str]], advance: Callable[[str], object], stopping: Callable[[], bool]) -> None:
     for future in as_completed(futures):
-        try:
-            advance(future.result())
-        except BrokenProcessPool:
-            raise Stopped("a worker of the study was killed; run the same command again to continue") from None
+        advance(future.result())
         if stopping():
             raise Stopped("stopped: every finished run is kept; run the same command again to continue")
 

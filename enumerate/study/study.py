@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..catalog import Run
 from ..errors import BadRequest
+from ..storage import is_url
 from ..summary import encode_csv, encode_parquet
 from . import corners, first_tours, growth, one_by_one, scaling, success
 from .compare import comparison
@@ -62,6 +63,8 @@ def study(
     fresh: bool = False,
 ) -> Findings:
     """Make the runs that are not there yet, and write everything anew that is made of them."""
+    if is_url(folder):
+        raise BadRequest(f"a study is made in a folder: {folder!r}")
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

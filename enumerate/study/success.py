@@ -14,7 +14,7 @@ from .experiment import Experiment, Row, Tables, sides, trial
 
 def experiment(largest: int) -> Experiment:
     trials = []
-    for side in sides(min(largest, 400)):
+    for side in sides(largest):
         attempts = 2000 if side <= 20 else 500 if side <= 100 else 200
         common: Row = {"strategy": "greedy", "variant": "both", "failures": 1, "max": 0, "write": False}
         squares = min(100 if side <= 100 else 50, len(range(0, side * side, 1 + side % 2)))

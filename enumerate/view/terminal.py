@@ -106,7 +106,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
                      f"{_counted(len(report.retried), 'slice')} retried")  # fmt: skip
     lines += kind_lines(total)
-    if tours:
+    if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.place
     if not report.worked:
