@@ -23,7 +23,8 @@ from enumerate.config import Config  # noqa: E402
 from enumerate.jobs import Job  # noqa: E402
 from enumerate.ledger import JobProgress  # noqa: E402
 from enumerate.search import search_slice  # noqa: E402
-from enumerate.strategies.divide import construct, find_base  # noqa: E402
+from enumerate.strategies.divide import find_base  # noqa: E402
+from enumerate.strategies.joining import construct  # noqa: E402
 from enumerate.study import published  # noqa: E402
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4000)

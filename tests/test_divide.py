@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from enumerate.board import Board, why_no_tour_from
 from enumerate.errors import BadRequest
-from enumerate.strategies.divide import construct, cut
+from enumerate.strategies.joining import construct, cut
 
 SIDES = range(5, 25)
 STEPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
