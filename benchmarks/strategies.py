@@ -11,7 +11,6 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,8 +22,6 @@ from enumerate.config import Config  # noqa: E402
 from enumerate.jobs import Job  # noqa: E402
 from enumerate.ledger import JobProgress  # noqa: E402
 from enumerate.search import search_slice  # noqa: E402
-from enumerate.strategies.divide import find_base  # noqa: E402
-from enumerate.strategies.joining import construct  # noqa: E402
 from enumerate.study import published  # noqa: E402
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
@@ -72,8 +69,8 @@ def against_d():
 def divide():
     costs = {}
     for side in SIDES:
-        construct(side, side, 0, True, None, find_base)
-        costs[side] = best(lambda side=side: clocked(side), 20 if side < 1000 else 5) / side**2
+        seconds = best(lambda side=side: one_slice("a1", size=side, strategy="divide", variant="closed").seconds, 9)
+        costs[side] = seconds / side**2
         line(f"divide {side}x{side}, nanoseconds a square", f"{costs[side] * 1e9:.1f}", "")
     line("  the most against the least", f"{max(costs.values()) / min(costs.values()):.2f} x", "under 2 x")
     with tempfile.TemporaryDirectory() as folder:
@@ -81,12 +78,6 @@ def divide():
             words = ("--strategy", "divide", "--variant", "closed", "--size", side)
             wall = min(command(*words, "--output", f"{folder}/{side}-{n}")[0] for n in range(3))
             line(f"whole command, divide {side}x{side}, wall seconds", f"{wall:.2f} s", "under 2 s" * (side == 1024))
-
-
-def clocked(side):
-    began = time.perf_counter()
-    construct(side, side, 0, True, None, find_base)
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ ASYMMETRIC, PATH_180, CLOSED_180, CLOSED_90, CLOSED_REFLECTION = 0, 1, 2, 3, 4
 # Which tours are kept.
 ALL_TOURS, ONLY_STRUCTURED, ONLY_SYMMETRIC = 0, 1, 2
 
-_HALF_TURN, _QUARTER_TURN, _FLIP_ROWS, _FLIP_COLS, _MAPS = 0, 1, 2, 3, 4
+# Maps of the board onto itself that can map a closed tour onto itself.
+HALF_TURN, QUARTER_TURN, FLIP_ROWS, FLIP_COLS, MAPS = 0, 1, 2, 3, 4
 
 
 @njit(inline="always")
@@ -64,30 +65,48 @@ def _symmetry_of_cycle(path, place, rows, cols):
     one function, and not four: each takes numba half a second.)
     """
     length, found = path.shape[0], ASYMMETRIC
-    for kind in range(_MAPS):
-        if kind == _QUARTER_TURN and (found != CLOSED_180 or rows != cols):
-            continue
-        if kind >= _FLIP_ROWS and (found != ASYMMETRIC or length % 4 != 2):
+    for kind in range(MAPS):
+        if not is_worth_trying(kind, found, length, rows, cols):
             continue
         i, before = length, 0
         while i >= 0:
-            square = int(path[i % length])
-            row, col = square // cols, square % cols
-            if kind == _QUARTER_TURN:
-                row, col = col, row
-            if kind in (_HALF_TURN, _FLIP_ROWS):
-                row = rows - 1 - row
-            if kind != _FLIP_ROWS:
-                col = cols - 1 - col
-            at = place[row * cols + col]
+            at = place[image_of(kind, int(path[i % length]), rows, cols)]
             apart = abs(at - before)
             if at < 0 or (i < length and apart != 1 and apart != length - 1):
                 break
             before = at
             i -= 1
         if i < 0:
-            found = CLOSED_180 if kind == _HALF_TURN else CLOSED_90 if kind == _QUARTER_TURN else CLOSED_REFLECTION
+            found = symmetry_by(kind)
     return found
+
+
+@njit(inline="always")
+def is_worth_trying(kind, found, length, rows, cols):
+    """Whether a closed tour of that length could be mapped onto itself by this map, after what was found by others."""
+    if kind == QUARTER_TURN:
+        return found == CLOSED_180 and rows == cols
+    return kind == HALF_TURN or (found == ASYMMETRIC and length % 4 == 2)
+
+
+@njit(inline="always")
+def symmetry_by(kind):
+    if kind == HALF_TURN:
+        return CLOSED_180
+    return CLOSED_90 if kind == QUARTER_TURN else CLOSED_REFLECTION
+
+
+@njit(inline="always")
+def image_of(kind, square, rows, cols):
+    """Where a map of the board takes a square."""
+    row, col = square // cols, square % cols
+    if kind == QUARTER_TURN:
+        row, col = col, row
+    if kind in (HALF_TURN, FLIP_ROWS):
+        row = rows - 1 - row
+    if kind != FLIP_ROWS:
+        col = cols - 1 - col
+    return row * cols + col
 
 
 @njit(inline="always")

@@ -21,9 +21,8 @@ from ..errors import EnumerateError
 from ..jobs import Cursor, Job
 from ..tour import Batch, Tours, batch_arrays
 from .greedy import Greedy
-from .greedy import compiled_kernel as greedy_kernel
-from .joining import compiled_kernel, construct
-from .searching import Searching, corner_pairs, fresh_place
+from .joining import compiled_kernel, construct, prepare
+from .searching import Searching, corner_pairs
 
 _BASE_ITERATIONS = 10**8  # a few thousand are needed
 
@@ -48,8 +47,9 @@ class Divide:
             for closed in (True, False)
             if config.variant in (("open", "closed")[closed], "both") and self._exists(closed)
         ]
-        compiled_kernel()  # before the clock is started
-        greedy_kernel(1)
+        for closed in self._variants:  # before the clock is started
+            prepare(self.board.rows, self.board.cols, self.start, closed, find_base)
+        compiled_kernel()
 
     def _exists(self, closed: bool) -> bool:
         if closed:
@@ -70,21 +70,24 @@ class Divide:
     def fill(self, batch: Batch, found: int, limit: int) -> int:
         while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
             closed = self._variants[self._made]
-            tour = construct(self.board.rows, self.board.cols, self.start, closed, self.board.missing, find_base)
+            rows, cols, room = self.board.rows, self.board.cols, batch.tours[found]
+            tour = construct(rows, cols, self.start, closed, self.board.missing, find_base, room)
             self._made += 1
             self.iterations += self.board.length
-            found += self._keep(batch.head(found + 1), tour, closed)
+            found += self._keep(batch, found, tour, closed)
         return found
 
-    def _keep(self, batch: Batch, tour: Tours, closed: bool) -> bool:
-        """Put a tour at the end of a batch, if it is of the kind that is kept."""
+    def _keep(self, batch: Batch, at: int, tour: Tours, closed: bool) -> bool:
+        """Put a tour there in a batch, if it is of the kind that is kept."""
+        rows, cols, edge = self.board.rows, self.board.cols, np.empty(6 * self.board.cols, dtype=np.int64)
         kind = compiled_kernel().classify(
-            tour.astype("<u4", copy=False), fresh_place(self.board), corner_pairs(self.board), self.board.rows,
-            self.board.cols, closed,
-        )  # fmt: skip
-        batch.tours[-1], batch.iterations[-1], batch.closed[-1] = tour, self.iterations, closed
-        batch.structured[-1], batch.symmetry[-1] = kind
-        is_kept = not self.only or bool(batch.structured[-1] if self.only == "structured" else batch.symmetry[-1])
+            tour.astype("<u4", copy=False), edge, corner_pairs(self.board), rows, cols, closed
+        )
+        if not np.may_share_memory(tour, batch.tours):
+            batch.tours[at] = tour
+        batch.iterations[at], batch.closed[at] = self.iterations, closed
+        batch.structured[at], batch.symmetry[at] = kind
+        is_kept = not self.only or bool(kind[0] if self.only == "structured" else kind[1])
         self.left_out += not is_kept
         return is_kept
 

@@ -42,7 +42,7 @@ from ..board import MOVES, Board, are_near
 from ..compiled import load_kernel
 from ..errors import BadRequest
 from ..tour import Tours, square_dtype
-from .searching import corner_pairs, fresh_place
+from .searching import corner_pairs
 
 # Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
 # squares that must follow one another in it, in either order. The same request always brings the same tour.
@@ -60,23 +60,39 @@ _LARGEST, _ODD = 11, 7  # parts
 _BESIDES = {0: (), 2: (10,), 4: (6, 6), 6: (6,)}  # the parts of an even side that are not 8, by its rest modulo 8
 
 
-def construct(rows: int, cols: int, start: int, closed: bool, missing: int | None, find: Finder) -> Tours:
+def prepare(rows: int, cols: int, start: int, closed: bool, find: Finder) -> tuple[Side, Side, NDArray[np.uint8]]:
+    """Both sides, cut, and the blocks that are joined; known at once when it is asked again."""
+    home = (rows - 1, cols - 1) if closed else divmod(start, cols)
+    down, across = side_of(rows, home[0]), side_of(cols, home[1])
+    return down, across, _bases(down, across, closed, find)
+
+
+def construct(
+    rows: int, cols: int, start: int, closed: bool, missing: int | None, find: Finder, out: Tours | None = None
+) -> Tours:
     """The tour from this square of a board whose sides are at least 5, and that has such a tour.
 
     Closed tours are for even boards, and for odd ones whose last corner is missing. Open ones start anywhere on an even
-    board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one.
+    board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. `out` is
+    where it is put, if that has four bytes a square.
     """
-    home = (rows - 1, cols - 1) if closed else divmod(start, cols)
-    down, across = side_of(rows, home[0]), side_of(cols, home[1])
+    down, across, bases = prepare(rows, cols, start, closed, find)
     links = np.empty((rows, cols), dtype=np.uint8)
-    tour = np.empty(links.size - (missing is not None), dtype="<u4")
-    steps = np.array([row * cols + col for row, col in MOVES]).astype(np.uint64)
+    fits = out is not None and out.dtype.itemsize == 4
+    tour = out if out is not None and fits else np.empty(links.size - (missing is not None), dtype="<u4")
+    steps = _steps(cols)
     kernel = compiled_kernel()
-    kernel.join_blocks(_bases(down, across, closed, find), *down.arrays, *across.arrays, *_PATCHES, links)
+    kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
     kernel.walk(links.reshape(-1), steps, start, tour)
     if not closed and are_near(int(tour[-1]), start, cols):
         tour = _opened(tour, rows, cols)
     return tour.astype(square_dtype(Board(rows, cols)), copy=False)
+
+
+@lru_cache
+def _steps(cols: int) -> NDArray[np.uint64]:
+    """What each kind of move adds to a square, modulo 2**64."""
+    return np.array([row * cols + col for row, col in MOVES]).astype(np.uint64)
 
 
 @lru_cache
@@ -86,8 +102,8 @@ def compiled_kernel() -> Any:
         bases = np.zeros((1, 1, _LARGEST, _LARGEST), dtype=np.uint8)
         kernel.join_blocks(bases, *side.arrays, *side.arrays, *_PATCHES, links)
         kernel.walk(links.reshape(-1), np.zeros(8, dtype=np.uint64), 0, np.empty(1, dtype="<u4"))
-        board = Board(5, 5)
-        kernel.classify(np.arange(25, dtype="<u4"), fresh_place(board), corner_pairs(board), 5, 5, False)
+        tour, board = np.arange(25, dtype="<u4"), Board(5, 5)
+        kernel.classify(tour, np.zeros(30, dtype=np.int64), corner_pairs(board), 5, 5, False)
 
     return load_kernel("divide", ("join_blocks", "walk", "classify"), 4, warm_up)
 

@@ -126,6 +126,7 @@ def neighbour_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.i
     return result
 
 
+@lru_cache(maxsize=4)
 def corner_pairs(board: Board) -> NDArray[np.int32]:
     return np.array(board.corner_moves, dtype=np.int32).reshape(-1, 2)
 
