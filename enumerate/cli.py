@@ -84,7 +84,7 @@ class Request:
     "Skip paths that cannot become a tour: more tours in the same iterations, and none lost. [default: --prune; backtrack: --no-prune]"  # noqa: E501
     h_prob: float | None = None
     "Probability of the strategy's order at each square; otherwise the order is shuffled. [default: 1]"
-    move_order: str | None = None
+    move_order: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     "backtrack: the eight moves as row,column. [default: '2,1 1,2 -1,2 -2,1 -2,-1 -1,-2 1,-2 2,-1']"
     ties: str | None = None
     "greedy: who is taken of squares with as few onward moves: random, index (lowest square), pohl (second-level degree), roth (farthest from the centre) or squirrel (Squirrel's and Cull's orderings). [default: random]"  # noqa: E501
