@@ -36,6 +36,8 @@ A run lives in one folder. The same command continues it, a larger --max extends
 Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found,
 5 locked by another run, 130 interrupted."""
 
+SVG_SQUARES = 40_000  # a browser shows no more
+
 app = App(
     name="python -m enumerate",
     help=HELP,
@@ -256,6 +258,8 @@ def show(
     from .view.svg import tour_svg
 
     source = Run(run)
+    if svg is not None and source.board.squares > SVG_SQUARES:
+        raise BadRequest(f"a picture has at most {SVG_SQUARES:,} squares: {source.board}; without --svg it is printed")
     tour = source.tour(number, start, variant)
     if svg is None:
         tell(as_text(source.board, tour))

@@ -121,7 +121,7 @@ class Config:
 
     @property
     def tour_bytes(self) -> int:
-        return self.board.length * square_dtype(self.board).itemsize
+        return max(1, self.board.length * square_dtype(self.board).itemsize)
 
     @property
     def tours_in_slice(self) -> int:

@@ -62,7 +62,7 @@ def refuse_unsuitable(config: Config) -> None:
 
 def choose_starts(board: Board, start: str, seed: int, variant: str = "both") -> dict[int, int]:
     """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
-    if start.startswith(("all", "classes", "random")) and board.squares > SEARCH_SQUARES:
+    if (start in ("all", "classes") or start.startswith("random")) and board.squares > SEARCH_SQUARES:
         raise BadRequest(
             f"start squares of a board with more than {SEARCH_SQUARES:,} squares are named: {start!r}; such as a1"
         )

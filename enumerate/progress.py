@@ -94,7 +94,8 @@ class Plain:
         self.tally = Tally(config, progress)
         self.next_line = time.monotonic() + PLAIN_SECONDS
         workers = "1 worker" if slots == 1 else f"{slots} workers"
-        self.notice(f"{config.variant} tours on {config.board}, {len(progress)} start squares, {workers}")
+        by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {len(progress)} start squares, {workers}")
 
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):

@@ -31,6 +31,7 @@ from .ledger import (
 )
 from .manifest import NAME
 from .opening import DISCARDING
+from .schema import TIMES_SCHEMA
 from .sink import counted, counts_of, parse_part_name, part_name, seal_of
 from .storage import LOCK, STAGING
 from .summary import FILES, PARQUET, summary_table
@@ -188,9 +189,17 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
     """There is a time for each tour: it is known by its iteration."""
     data = check_part(run.storage, part)
     _check_name(result.start, result, part)
-    times = [rows.column("iteration").to_numpy() for rows in run.read_times(part, data)]
-    if not times or not of_tours or not np.array_equal(np.concatenate(times), np.sort(np.concatenate(of_tours))):
+    times = pa.Table.from_batches(run.read_times(part, data), schema=TIMES_SCHEMA)
+    at, placements, attempts = (times[name].to_numpy() for name in ("iteration", "placements", "attempts"))
+    if not of_tours or not np.array_equal(at, np.sort(np.concatenate(of_tours))):
         raise Damaged(f"damaged, not the times of its tours: {part.name}")
+    length, known = run.board.length, times["seconds"].drop_null().to_numpy()
+    begins = np.concatenate([[0], at[:-1]]) <= at - placements  # a tour begins after the one before it
+    fits = (
+        (attempts >= 1) & (attempts <= run.config.failures) & (length <= placements) & (placements <= attempts * length)
+    )
+    if not (begins & fits).all() or (known < 0).any():
+        raise Damaged(f"damaged, a tour cannot have taken that: {part.name}")
 
 
 def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Batch]:

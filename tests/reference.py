@@ -5,6 +5,9 @@ One iteration is one placement of the knight. Squares are (row, column) here; `n
 
 from __future__ import annotations
 
+from itertools import pairwise
+from random import Random
+
 JUMPS = ((1, 2), (1, -2), (-1, 2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-2, -1))
 
 
@@ -54,20 +57,22 @@ def squares_of(rows, cols, missing=None):
 
 def backtracking(rows, cols, start, order, limit=10**18, missing=None):
     """As `tours`, but the moves are tried in one order, which lists them as (rows, columns)."""
-    iterations = 0
+    path, free, iterations = [], squares_of(rows, cols, missing), 0
 
-    def place(square, path, free):
+    def place(square):
         nonlocal iterations
         iterations += 1
-        path, free = [*path, square], free - {square}
+        path.append(square)
+        free.remove(square)
         if not free:
             yield iterations, [number(each, cols) for each in path]
         for down, right in order:
             following = (square[0] + down, square[1] + right)
             if following in free and iterations < limit:
-                yield from place(following, path, free)
+                yield from place(following)
+        free.add(path.pop())
 
-    return place(divmod(start, cols), [], squares_of(rows, cols, missing))
+    return place(divmod(start, cols))
 
 
 def greedy(rows, cols, start, ties, missing=None):
@@ -100,7 +105,7 @@ def obeys_warnsdorff(rows, cols, path, missing=None):
     def ways(square):
         return [each for each in moves(square, rows, cols) if each in free]
 
-    for before, after in zip(path, path[1:], strict=False):
+    for before, after in pairwise(path):
         choice, choices = divmod(after, cols), ways(divmod(before, cols))
         if choice not in choices or len(ways(choice)) > min(len(ways(each)) for each in choices):
             return False
@@ -116,7 +121,7 @@ def edges(rows, cols, tour):
     """The moves of a tour, the closing move of a closed one among them."""
     squares = [divmod(square, cols) for square in tour]
     closing = [(squares[-1], squares[0])] if is_closed(rows, cols, tour) else []
-    return {frozenset(move) for move in [*zip(squares, squares[1:], strict=False), *closing]}
+    return {frozenset(move) for move in [*pairwise(squares), *closing]}
 
 
 def board_maps(rows, cols):
@@ -160,9 +165,11 @@ def symmetry(rows, cols, tour):
 
 def is_structured(rows, cols, tour):
     """Whether the two moves that pass by each corner are moves of the tour."""
+    own, maps = edges(rows, cols, tour), board_maps(rows, cols)
     by_a_corner = {frozenset({(0, 1), (2, 0)}), frozenset({(0, 2), (1, 0)})}
-    flips = [board_maps(rows, cols)[name] for name in ("identity", "rows flipped", "columns flipped", "half turn")]
-    return all(mapped(flip, by_a_corner) <= edges(rows, cols, tour) for flip in flips)
+    return all(
+        mapped(maps[name], by_a_corner) <= own for name in ("identity", "rows flipped", "columns flipped", "half turn")
+    )
 
 
 def class_of(rows, cols, tour):
@@ -184,25 +191,44 @@ def alike(rows, cols, tour):
             yield turned[::-1]
 
 
-def symmetric_cycle(rows, cols, symmetry, times):
-    """A closed tour that so many repetitions of a symmetry of the board make of its first part, by backtracking.
+def first_part(rows, cols, symmetry, first, is_last, seeds=1_000):
+    """A path from this square with one square of each set that the symmetry makes of a square, up to a last one.
 
-    `times` is how often the symmetry must be repeated to bring every square back.
+    Warnsdorff's rule finds it, with ties by chance, sooner or later.
     """
-    length = rows * cols // times
+    for seed in range(seeds):
+        chance, path, free, ways = Random(seed), [], squares_of(rows, cols), [first]
+        while ways:
+            onward = {way: sum(each in free for each in moves(way, rows, cols)) for way in ways}
+            path.append(min(ways, key=lambda way: (onward[way], chance.random())))
+            image = path[-1]
+            while image in free:
+                free.remove(image)
+                image = symmetry(*image)
+            ways = [each for each in moves(path[-1], rows, cols) if each in free]
+        if not free and is_last(path[-1]):
+            return path
+    raise AssertionError(f"no such tour of {rows}x{cols} in {seeds} attempts")
 
-    def orbit(square):
-        images = [square]
-        for _ in range(times - 1):
-            images.append(symmetry(*images[-1]))
-        return images
 
-    def go_on(path, free):
-        if len(path) == length:
-            return path if symmetry(*path[0]) in moves(path[-1], rows, cols) else None
-        ways = [each for each in moves(path[-1], rows, cols) if each in free]
-        ways.sort(key=lambda way: sum(each in free for each in moves(way, rows, cols)))
-        return next(filter(None, (go_on([*path, way], free - set(orbit(way))) for way in ways)), None)
+def symmetric_cycle(rows, cols, symmetry, times):
+    """A closed tour that a symmetry of the board makes of its first part, repeated so many times."""
+    middle = (rows // 2, cols // 2)
+    part = first_part(rows, cols, symmetry, middle, lambda last: symmetry(*middle) in moves(last, rows, cols))
+    tour = []
+    for _ in range(times):
+        tour += part
+        part = [symmetry(*square) for square in part]
+    return [number(square, cols) for square in tour]
 
-    first = go_on([(0, 0)], squares_of(rows, cols) - set(orbit((0, 0))))
-    return [number(orbit(square)[i], cols) for i in range(times) for square in first]
+
+def symmetric_path(rows, cols):
+    """An open tour that is its own reversal when turned by 180 degrees.
+
+    In its middle is the square in the middle of the board or, if one side is even, a move across it.
+    """
+    turn = board_maps(rows, cols)["half turn"]
+    first = (rows // 2 + (cols % 2 == 0), cols // 2 + (rows % 2 == 0))
+    part = first_part(rows, cols, turn, first, lambda last: turn(*last) not in moves(last, rows, cols))
+    before = [turn(*square) for square in reversed(part) if turn(*square) != square]
+    return [number(square, cols) for square in [*before, *part]]

@@ -20,7 +20,7 @@ from enumerate.verify import verify
 
 from .tools import arguments, command, environment_with
 
-QUICK = ("first-tours", "tours", "corners")
+QUICK = ("first-tours", "tours", "corners", "success", "scaling", "growth")
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ class ProcessWorker:
     def __init__(self, work: Work) -> None:
         self.connection, theirs = _context.Pipe()
         self.process = _context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _deaf_to_interrupts():
+        with deaf_to_interrupts():
             self.process.start()
         theirs.close()  # so that the pipe ends with the process
 
@@ -78,7 +78,7 @@ def processes(workers: int) -> Supervisor[ProcessWorker]:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def deaf_to_interrupts() -> Iterator[None]:
     """Children started here never hear Ctrl-C: they inherit the mask, and the coordinator decides what it means."""
     resource_tracker.ensure_running()  # it would unblock the signal when the first child starts it
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

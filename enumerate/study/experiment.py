@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ..catalog import Run
 from ..config import Config
+from ..plan import refuse_unsuitable
 
 Row = dict[str, Any]
 Tables = dict[str, pa.Table]
@@ -36,7 +37,9 @@ class Experiment:
 
 
 def trial(name: str, size: int, **values: object) -> Trial:
-    return Trial(name, Config.from_values({"size": size, "executor": "serial", **values}))
+    config = Config.from_values({"size": size, "executor": "serial", **values})
+    refuse_unsuitable(config)  # now, and not after hours of other runs
+    return Trial(name, config)
 
 
 def sides(largest: int) -> list[int]:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 from ..config import Config
-from ..errors import Stopped
-from ..executors.processes import end_with_parent
+from ..errors import EnumerateError, Stopped
+from ..executors.processes import deaf_to_interrupts, end_with_parent
 from ..progress import Quiet
 from ..run import run
 from .experiment import Experiment
@@ -39,8 +39,8 @@ def perform(
     try:
         with _pool(workers) as pool:
             for config in timed:
-                _wait([pool.submit(_make, config, fresh)], advance, stopping)
-            _wait([pool.submit(_make, config, fresh) for config in others], advance, stopping)
+                _wait(_submit(pool, [config], fresh), advance, stopping)
+            _wait(_submit(pool, others, fresh), advance, stopping)
     except BrokenProcessPool:
         raise Stopped("a worker of the study was killed; run the same command again to continue") from None
 
@@ -53,9 +53,15 @@ def _configs(folder: str, experiments: Sequence[Experiment]) -> list[Config]:
     ]
 
 
+def _submit(pool: ProcessPoolExecutor, configs: Sequence[Config], fresh: bool) -> list[Future[str]]:
+    with deaf_to_interrupts():  # workers are started here
+        return [pool.submit(_make, config, fresh) for config in configs]
+
+
 def _make(config: Config, fresh: bool) -> str:
     """One whole run in this process. If it is there already, there is nothing to do."""
-    run(config, Quiet(), fresh=fresh)
+    with named(config.output):
+        run(config, Quiet(), fresh=fresh)
     return "/".join(config.output.split(os.sep)[-2:])
 
 
@@ -64,6 +70,15 @@ def _wait(futures: Sequence[Future[str]], advance: Callable[[str], object], stop
         advance(future.result())
         if stopping():
             raise Stopped("stopped: every finished run is kept; run the same command again to continue")
+
+
+@contextmanager
+def named(place: str) -> Iterator[None]:
+    """Errors say in which of the many runs they are."""
+    try:
+        yield
+    except EnumerateError as error:
+        raise type(error)(f"{error} (in the run {place!r})") from None
 
 
 @contextmanager
@@ -78,5 +93,4 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 def _begin() -> None:
     end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

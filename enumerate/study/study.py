@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from ..catalog import Run
-from ..errors import BadRequest
-from ..storage import is_url
+from ..errors import BadRequest, Stopped
+from ..storage import is_url, open_storage
 from ..summary import encode_csv, encode_parquet
 from . import corners, first_tours, growth, one_by_one, scaling, success
 from .compare import comparison
@@ -69,11 +69,15 @@ def study(
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
-    perform(folder, experiments_, workers, advance, stopping, fresh)
+    with open_storage(folder).lock():
+        perform(folder, experiments_, workers, advance, stopping, fresh)
+        return _write_findings(folder, experiments_)
+
+
+def _write_findings(folder: str, experiments_: list[Experiment]) -> Findings:
     findings = Findings()
     for experiment in experiments_:
-        runs = {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}
-        tables = experiment.tabulate(runs)
+        tables = experiment.tabulate(_runs(folder, experiment))
         findings.tables |= tables
         for name, table in tables.items():
             _write_table(folder, name, table, findings)
@@ -84,6 +88,10 @@ def study(
     return findings
 
 
+def _runs(folder: str, experiment: Experiment) -> dict[str, Run]:
+    return {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}
+
+
 def _write_table(folder: str, name: str, table: pa.Table, findings: Findings) -> None:
     _write(folder, f"{name}.csv", encode_csv(table), findings)
     _write(folder, f"{name}.parquet", encode_parquet(table), findings)
@@ -92,6 +100,12 @@ def _write_table(folder: str, name: str, table: pa.Table, findings: Findings) ->
 def _write(folder: str, name: str, data: bytes, findings: Findings) -> None:
     path = Path(folder, name)
     staged = path.with_name(f".{name}.new")
-    staged.write_bytes(data)
-    os.replace(staged, path)
+    try:
+        staged.write_bytes(data)
+        os.replace(staged, path)
+    except OSError as error:
+        staged.unlink(missing_ok=True)
+        raise Stopped(
+            f"cannot write {str(path)!r} ({error.strerror}); the runs are kept, the same command continues"
+        ) from None
     findings.files.append(str(path))
