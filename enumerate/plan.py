@@ -52,8 +52,9 @@ def refuse_unsuitable(config: Config) -> None:
         raise BadRequest(
             f"{strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512): {board}; use --strategy divide"
         )
-    if config.draws and not config.max and not config.tours:
-        raise BadRequest("greedy with random ties never ends by itself: give --max or --tours")
+    if config.draws and not config.max and (not config.tours or config.only):
+        limit = "--max" if config.only else "--max or --tours"
+        raise BadRequest(f"greedy with random ties never ends by itself: give {limit}")
     if strategy == "greedy" and config.ties != "random" and config.failures != 5:
         raise BadRequest(f"--ties {config.ties} knows one way only: --failures is for --ties random")
     if strategy == "greedy" and config.ties == "squirrel" and board.rows != board.cols:

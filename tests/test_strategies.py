@@ -683,6 +683,15 @@ def test_the_same_times_written_again_are_no_damage(tmp_path):
     assert damage(tmp_path) == []
 
 
+def test_the_time_of_a_tour_is_unknown_if_it_was_begun_in_another_slice(tmp_path):
+    run_serially(greedy((8, 8), start="a1", max=20_000, slice_iterations=1_000, output=str(tmp_path)))
+    times = Run(tmp_path).times().to_pylist()
+    for row in times:
+        began = row["iteration"] - row["placements"]
+        assert (row["seconds"] is None) == (began // 1_000 < (row["iteration"] - 1) // 1_000)
+    assert 10 < sum(row["seconds"] is None for row in times) < 20
+
+
 def test_slices_of_tours_leave_no_time_unknown(tmp_path):
     run_serially(greedy((8, 8), start="a1", tours=100, slice_tours=9, output=str(tmp_path)))
     assert Run(tmp_path).times().column("seconds").null_count == 0

@@ -172,7 +172,9 @@ def _counted(number: int, thing: str) -> str:
 
 def _squares(report: Report) -> str:
     count = report.summary.num_rows - 1
-    return f"all {count} start squares" if report.config.start == "all" else f"the {count} start squares asked for"
+    if report.config.start == "all":
+        return f"all {_counted(count, 'start square')}"
+    return f"the {_counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
 
 
 def weighted_tours(report: Report) -> int:
