@@ -151,8 +151,3 @@ def test_a_side_is_cut_into_parts_of_which_one_is_odd_if_the_side_is_and_holds_t
     for place in odd:
         begin = sum(parts[:place])
         assert begin < home < begin + parts[place] or home == begin == 0
-
-
-def test_squares_take_one_byte_then_two_then_four():
-    for rows, cols, width in [(16, 16, 1), (16, 17, 2), (256, 256, 2), (256, 257, 4)]:
-        assert checked(rows, cols).itemsize == width

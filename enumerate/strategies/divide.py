@@ -80,9 +80,7 @@ class Divide:
     def _keep(self, batch: Batch, at: int, tour: Tours, closed: bool) -> bool:
         """Put a tour there in a batch, if it is of the kind that is kept."""
         rows, cols, edge = self.board.rows, self.board.cols, np.empty(6 * self.board.cols, dtype=np.int64)
-        kind = compiled_kernel().classify(
-            tour.astype("<u4", copy=False), edge, corner_pairs(self.board), rows, cols, closed
-        )
+        kind = compiled_kernel().classify(tour, edge, corner_pairs(self.board), rows, cols, closed)
         if not np.may_share_memory(tour, batch.tours):
             batch.tours[at] = tour
         batch.iterations[at], batch.closed[at] = self.iterations, closed

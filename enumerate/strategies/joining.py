@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from ..board import MOVES, Board, are_near
 from ..compiled import load_kernel
 from ..errors import BadRequest
-from ..tour import Tours, square_dtype
+from ..tour import Tours
 from .searching import corner_pairs
 
 # Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
@@ -73,8 +73,8 @@ def construct(
     """The tour from this square of a board whose sides are at least 5, and that has such a tour.
 
     Closed tours are for even boards, and for odd ones whose last corner is missing. Open ones start anywhere on an even
-    board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. `out` is
-    where it is put, if that has four bytes a square.
+    board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. It has
+    four bytes a square, and is put into `out` if that has, too.
     """
     down, across, bases = prepare(rows, cols, start, closed, find)
     links = np.empty((rows, cols), dtype=np.uint8)
@@ -86,7 +86,7 @@ def construct(
     kernel.walk(links.reshape(-1), steps, start, tour)
     if not closed and are_near(int(tour[-1]), start, cols):
         tour = _opened(tour, rows, cols)
-    return tour.astype(square_dtype(Board(rows, cols)), copy=False)
+    return tour
 
 
 @lru_cache
