@@ -170,7 +170,8 @@ def test_a_worker_that_was_cut_off_goes_on_writing_and_does_no_harm(hosts, tmp_p
     wait_for(lambda: records(folder) > 0, 60, driver)
     hosts.nodes[0].heal()
     report = finished(driver)
-    assert report["this_call"]["retried"] == 1
+    # The slice of the node that was cut off; on a busy machine the other node may seem out of reach for a while too.
+    assert report["this_call"]["retried"] in {1, 2}, driver.err
     assert_sound(folder, undisturbed(LONG))
 
 
