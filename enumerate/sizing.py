@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .board import Board
 from .compiled import load_kernel
 from .config import Config
 from .jobs import Cursor
-from .kernels import depth_first
+from .kernels import depth_first, descent
 from .strategies.depth_first import rules_of
 from .strategies.searching import neighbour_table
 
@@ -27,7 +28,7 @@ DESCENTS = 32
 _CALL_PLACEMENTS = 20_000_000  # at the most in one call of a kernel, so that Python hears Ctrl-C
 _SQUARE_BYTES = 4
 
-Paths = tuple[NDArray[np.int32], NDArray[np.int64]]  # padded rows, and the length of each
+Guess = NDArray[np.float64]
 Sizes = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
@@ -40,75 +41,91 @@ def sizes_of(
     never takes has none. Beyond the range of doubles the numbers are infinite. What a path gets depends on it, on
     `descents` and `seed`, not on the other paths. `kernel` is as in `DepthFirst`.
     """
-    iterations, tours = _means(config, prefixes, descents, seed, kernel or config.kernel)
+    iterations, tours = _means(config, prefixes, descents, seed, kernel)
     if not config.prune:  # it finds the same tours as the pruned search, whose descents meet more of them
-        _, tours = _means(replace(config, prune=True), prefixes, descents, seed, kernel or config.kernel)
+        _, tours = _means(replace(config, prune=True), prefixes, descents, seed, kernel)
     return iterations, tours
 
 
 def _means(config: Config, prefixes: Sequence[Cursor], descents: int, seed: int, kernel: str) -> Sizes:
-    run, arrays = getattr(_compiled(kernel), f"size_{kernel}"), _ARRAYS[kernel](config)
-    paths, sizes = _table(prefixes), np.zeros((2, len(prefixes)))
-    step = max(1, _CALL_PLACEMENTS // (descents * config.board.length))
-    for begin in range(0, len(prefixes), step):
-        part = slice(begin, begin + step)
-        _run(run, arrays, (paths[0][part], paths[1][part]), descents, seed, sizes[:, part])
-    return sizes[0], sizes[1]
+    below = Descents(config, size_guess(config.prune), seed, kernel=kernel)
+    sums = below.sums(prefixes, np.full(len(prefixes), descents))
+    return sums[:, descent.PLACEMENTS] / descents, sums[:, descent.TOURS] / descents
 
 
-def _run(run: Any, arrays: tuple[Any, ...], paths: Paths, descents: int, seed: int, sizes: NDArray[np.float64]) -> None:
-    run(*arrays, *paths, descents, np.uint64(seed), np.zeros(8), sizes[0], sizes[1])
+def size_guess(prune: bool) -> Guess:
+    """The weights of children that make estimated sizes scatter little; see `kernels.descent`.
 
-
-def losses(prune: bool = True) -> NDArray[np.float64]:
-    """What it costs the squares around a square to lose one of d onward moves: the weight of a child is their product.
-
-    Chosen by the scatter of the estimates for 8x8: ((d - 1) / d) ** 1.5, and 1/2 in place of 0 for a square that loses
-    its last one. A square root is the same to the last bit on every machine; other powers may not be. Most of the
-    plain search is far from any tour: there all children are alike.
+    A square that loses one of d onward moves counts ((d - 1) / d) ** 1.5, and one that loses its last one as if it had
+    kept half of it; this was tried out on 8x8. A square root is the same to the last bit on every machine; other powers
+    may not be. Most of the plain search is far from any tour: there all children are alike.
     """
-    if not prune:
-        return np.ones(9)
-    onward = np.arange(9.0)
-    share = np.maximum(onward - 1, 0.5) / np.maximum(onward, 1)
-    result: NDArray[np.float64] = share * np.sqrt(share)
-    return result
+    guess = np.ones((2, 9))
+    if prune:
+        onward = np.arange(1.0, 9.0)
+        share = np.maximum(onward - 1, 0.5) / onward
+        guess[descent.LOSS, 1:] = share * np.sqrt(share)
+    return guess
+
+
+class Descents:
+    """Random descents into the search of one config, by one guess at where the tours are and with one seed."""
+
+    def __init__(self, config: Config, guess: Guess, seed: int, shrink: float = 1.0, kernel: str = "") -> None:
+        kernel = kernel or config.kernel
+        self.length = config.board.length
+        self._run = getattr(_compiled(kernel), f"descend_{kernel}")
+        self._arrays = (*_ARRAYS[kernel](config.board), guess, rules_of(depth_first, config, 0), shrink)
+        self._seed = np.uint64(seed)
+
+    def sums(self, prefixes: Sequence[Cursor], counts: NDArray[np.int64], batch: int = 0) -> NDArray[np.float64]:
+        """For each path the sums over `counts` descents below it, in the columns of `kernels.descent`.
+
+        Batches differ in their numbers alone: each has descents of its own, and all together are one large batch.
+        """
+        lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
+        table = np.zeros((len(prefixes), max(lengths, default=1)), dtype=np.int32)
+        for row, prefix in enumerate(prefixes):
+            table[row, : len(prefix)] = prefix
+        sums = np.zeros((len(prefixes), descent.SUMS))
+        for part in _parts(counts * self.length):
+            firsts = counts[part] * batch
+            self._run(
+                *self._arrays, table[part], lengths[part], firsts, counts[part], self._seed, np.zeros(8), sums[part]
+            )
+        return sums
+
+
+def _parts(placements: NDArray[np.int64]) -> list[slice]:
+    """Rows for one call of the kernel each."""
+    calls = np.cumsum(placements) // _CALL_PLACEMENTS
+    begins = np.flatnonzero(np.diff(calls, prepend=-1)).tolist()
+    return [slice(begin, end) for begin, end in pairwise([*begins, len(placements)])]
+
+
+def _bits_arrays(board: Board) -> tuple[Any, ...]:
+    return (np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64),)
+
+
+def _array_arrays(board: Board) -> tuple[Any, ...]:
+    neighbours = neighbour_table(board)
+    degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
+    near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
+    return neighbours, near_start, degrees, visited, np.zeros(board.length, np.int32), np.zeros(2, np.int32)
+
+
+_ARRAYS = {"bits": _bits_arrays, "array": _array_arrays}
 
 
 @lru_cache
 def _compiled(kernel: str) -> Any:
     """The module of descents, with the function for this kernel compiled."""
-    entry = f"size_{kernel}"
+    entry = f"descend_{kernel}"
 
     def warm_up(module: Any) -> None:
-        _run(getattr(module, entry), _ARRAYS[kernel](Config(board=Board(5, 5))), _table([(0,)]), 1, 0, np.zeros((2, 1)))
+        config, one = Config(board=Board(5, 5)), np.ones(1, dtype=np.int64)
+        arrays = (*_ARRAYS[kernel](config.board), size_guess(True), rules_of(depth_first, config, 0), 1.0)
+        sums = np.zeros((1, descent.SUMS))
+        getattr(module, entry)(*arrays, np.zeros((1, 1), np.int32), one, one, one, np.uint64(0), np.zeros(8), sums)
 
     return load_kernel("descent", (entry,), _SQUARE_BYTES, warm_up)
-
-
-def _table(prefixes: Sequence[Cursor]) -> Paths:
-    """Paths as rows of one table, and their lengths."""
-    lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
-    table = np.zeros((len(prefixes), max(lengths, default=1)), dtype=np.int32)
-    for row, prefix in enumerate(prefixes):
-        table[row, : len(prefix)] = prefix
-    return table, lengths
-
-
-def _bits_arrays(config: Config) -> tuple[Any, ...]:
-    board = config.board
-    attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-    return attacks, losses(config.prune), rules_of(depth_first, config, 0)
-
-
-def _array_arrays(config: Config) -> tuple[Any, ...]:
-    board = config.board
-    neighbours = neighbour_table(board)
-    degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
-    path, tight = np.zeros(board.length, dtype=np.int32), np.zeros(2, dtype=np.int32)
-    rules = rules_of(depth_first, config, 0)
-    return neighbours, losses(config.prune), rules, near_start, degrees, visited, path, tight
-
-
-_ARRAYS = {"bits": _bits_arrays, "array": _array_arrays}

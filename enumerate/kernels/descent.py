@@ -6,13 +6,15 @@ factors above it, add up to a number whose mean is the size of the tree, and a t
 holds for any probabilities, as long as every child of the search has one above zero; they decide how much the numbers
 scatter.
 
-Here a child's weight is a guess at the share of tours below it. To go to a square takes one onward move from each of
-its unvisited neighbours; a neighbour with d of them then has d - 1, and the weight is the product of `losses[d]` over
-them. Squares with few moves left suffer most, so this prefers their neighbours last: Warnsdorff's rule, softened and
-looking one move further.
+Here a child's weight is a guess at its share: `guess[OWN, d]` for its own d onward moves, times `guess[LOSS, d]` for
+each of the squares they lead to, which lose one of their own d when the knight comes here. Squares with few left suffer
+most: a soft Warnsdorff's rule that looks one move further.
 
-Chance is a hash of seed, path, number of the descent and depth, so a path's result does not depend on what else is
-asked. The children are those of `depth_first`, pruned in the same way. Both kernels give the same numbers.
+Chance is a hash of seed, path, number of the descent and depth, so a path's sums do not depend on what else is asked
+and can be made in parts. The children are those of `depth_first`, pruned in the same way; without pruning tours of
+every variant are counted. Both kernels give the same numbers.
+
+`shrink`, a power of two, is multiplied in at each move: it keeps the factors of large boards in the range of doubles.
 """
 
 from __future__ import annotations
@@ -20,10 +22,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from .common import BOTH, CLOSED, NOWHERE, ONE, ZERO, lowest, mix, popcount
+from .common import NOWHERE, ONE, ZERO, lowest, mix, popcount
 from .depth_first import EVERY, PRUNE, VARIANT, _expand_array, _expand_bits, _inherit, _take, _unvisited_around
 
 _0, _1 = ZERO, ONE
+
+# Rows of `guess` (float64), and columns of `sums` (float64): of all descents below a path the placements and the tours
+# that they stand for, the squares of the latter, and the largest of them.
+OWN, LOSS = 0, 1
+PLACEMENTS, TOURS, SQUARES, LARGEST, SUMS = 0, 1, 2, 3, 4
 
 _UNIT = 1.0 / 2**53
 _STEP = uint64(0xD1B54A32D192ED03)  # odd, so that depths times it are all different
@@ -44,18 +51,20 @@ def _draw(weights, count, chance):
 
 
 @njit(inline="always")
+def _add(sums, placements, tours):
+    sums[PLACEMENTS] += placements
+    sums[TOURS] += tours
+    sums[SQUARES] += tours * tours
+    sums[LARGEST] = max(sums[LARGEST], tours)
+
+
+@njit(inline="always")
 def _path_seed(seed, prefix, length):
     """A hash of the seed and the path, where its descents begin."""
     state = mix(uint64(seed))
     for i in range(length):
         state = mix(state ^ (uint64(prefix[i]) + _1))
     return state
-
-
-@njit(inline="always")
-def _fits(variant, is_closed):
-    """Whether a tour is of the variant that is searched."""
-    return variant == BOTH or (variant == CLOSED) == is_closed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -71,15 +80,15 @@ def _children_bits(attacks, square, left, unvisited, end, variant, near_start, p
 
 
 @njit(inline="always")
-def _weigh_bits(attacks, losses, unvisited, candidates, weights):
+def _weigh_bits(attacks, guess, unvisited, candidates, weights):
     """Fill in the weights of the candidates, in the order of their squares; how many they are."""
     count = 0
     while candidates:
         around = attacks[lowest(candidates)] & unvisited
         candidates &= candidates - _1
-        weight = 1.0
+        weight = guess[OWN, popcount(around)]
         while around:
-            weight *= losses[popcount(attacks[lowest(around)] & unvisited)]
+            weight *= guess[LOSS, popcount(attacks[lowest(around)] & unvisited)]
             around &= around - _1
         weights[count] = weight
         count += 1
@@ -87,7 +96,7 @@ def _weigh_bits(attacks, losses, unvisited, candidates, weights):
 
 
 @njit(inline="always")
-def _descend_bits(attacks, losses, variant, prune, near_start, square, left, unvisited, end, base, weights):
+def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, left, unvisited, end, base, weights):
     """One descent from `square`, which is placed: the placements and tours that it stands for."""
     factor, placements = 1.0, 1.0
     while left > 0:
@@ -95,22 +104,23 @@ def _descend_bits(attacks, losses, variant, prune, near_start, square, left, unv
         if candidates == _0:
             return placements, 0.0
         if candidates & (candidates - _1):
-            count = _weigh_bits(attacks, losses, unvisited, candidates, weights)
+            count = _weigh_bits(attacks, guess, unvisited, candidates, weights)
             drawn, share = _draw(weights, count, mix(base + uint64(left) * _STEP))
             factor *= share
             for _ in range(drawn):
                 candidates &= candidates - _1
+        factor *= shrink
         square = lowest(candidates)
         placements += factor
         unvisited ^= _1 << square
         end |= tight & ~(_1 << square)
         left -= 1
-    return placements, factor if _fits(variant, (near_start >> square) & _1 == _1) else 0.0
+    return placements, factor
 
 
 @njit(nogil=True)
-def size_bits(attacks, losses, rules, prefixes, lengths, descents, seed, weights, placements, tours):
-    """Fill in the mean of so many descents below each path. A path that the search never takes has no placements."""
+def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, counts, seed, weights, sums):
+    """Add up `counts` descents below each path, from number `firsts` on. There are none below one never taken."""
     variant, prune = rules[VARIANT], rules[PRUNE] != _0
     squares = np.int64(popcount(rules[EVERY]))
     for row in range(prefixes.shape[0]):
@@ -123,18 +133,13 @@ def size_bits(attacks, losses, rules, prefixes, lengths, descents, seed, weights
             taken &= (candidates >> square) & _1 == _1
             unvisited &= ~(_1 << square)
             end |= tight & ~(_1 << square)
-        placements[row] = tours[row] = 0.0
-        if taken:
-            state = _path_seed(seed, prefix, length)
-            for number in range(descents):
-                base = mix(state + uint64(number))
-                size, found = _descend_bits(
-                    attacks, losses, variant, prune, near_start, square, squares - length, unvisited, end, base, weights
-                )
-                placements[row] += size
-                tours[row] += found
-            placements[row] /= descents
-            tours[row] /= descents
+        state, left = _path_seed(seed, prefix, length), squares - length
+        for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
+            base = mix(state + uint64(number))
+            placements, tours = _descend_bits(
+                attacks, guess, variant, prune, shrink, near_start, square, left, unvisited, end, base, weights
+            )
+            _add(sums[row], placements, tours)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -142,18 +147,19 @@ def size_bits(attacks, losses, rules, prefixes, lengths, descents, seed, weights
 
 
 @njit(inline="always")
-def _weigh_array(neighbours, degrees, visited, losses, square, candidates, weights):
+def _weigh_array(neighbours, degrees, visited, guess, square, candidates, weights):
     """As `_weigh_bits`."""
     count = 0
     for i in range(8):
         if candidates >> i & 1:
-            other, weight = neighbours[square, i], 1.0
+            other = neighbours[square, i]
+            weight = guess[OWN, degrees[other]]
             for j in range(8):
                 around = neighbours[other, j]
                 if around == NOWHERE:
                     break
                 if not visited[around]:
-                    weight *= losses[degrees[around]]
+                    weight *= guess[LOSS, degrees[around]]
             weights[count] = weight
             count += 1
     return count
@@ -170,7 +176,8 @@ def _nth(candidates, count):
 
 @njit(inline="always")
 def _descend_array(
-    neighbours, losses, variant, prune, start, near_start, degrees, visited, path, depth, end, tight, base, weights
+    neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight, base,
+    weights,
 ):  # fmt: skip
     """As `_descend_bits`, from the last of `depth` squares of the path. All squares after it are given back.
 
@@ -181,7 +188,7 @@ def _descend_array(
     while True:
         square = np.int64(path[depth - 1])
         if depth == length:
-            found = factor if _fits(variant, near_start[square]) else 0.0
+            found = factor
             break
         if placements == np.inf:
             found = np.inf
@@ -195,9 +202,10 @@ def _descend_array(
             break
         drawn = 0
         if candidates & (candidates - 1):
-            count = _weigh_array(neighbours, degrees, visited, losses, square, candidates, weights)
+            count = _weigh_array(neighbours, degrees, visited, guess, square, candidates, weights)
             drawn, share = _draw(weights, count, mix(base + uint64(length - depth) * _STEP))
             factor *= share
+        factor *= shrink
         square = np.int64(neighbours[square, _nth(candidates, drawn)])
         placements += factor
         if prune:
@@ -214,11 +222,11 @@ def _descend_array(
 
 
 @njit(nogil=True)
-def size_array(
-    neighbours, losses, rules, near_start, degrees, visited, path, tight,
-    prefixes, lengths, descents, seed, weights, placements, tours,
+def descend_array(
+    neighbours, near_start, degrees, visited, path, tight, guess, rules, shrink,
+    prefixes, lengths, firsts, counts, seed, weights, sums,
 ):  # fmt: skip
-    """As `size_bits`. `degrees` are those of the empty board, `near_start` and `visited` are false, here and after."""
+    """As `descend_bits`. The arrays are those of an empty board, and are left so; path and tight are only room."""
     variant, prune = rules[VARIANT], rules[PRUNE] != _0
     for row in range(prefixes.shape[0]):
         prefix, length, start = prefixes[row], lengths[row], np.int64(prefixes[row, 0])
@@ -245,19 +253,14 @@ def size_array(
             visited[square] = True
             _take(neighbours, degrees, square, -1)
             depth += 1
-        placements[row] = tours[row] = 0.0
-        if taken:
-            state = _path_seed(seed, prefix, length)
-            for number in range(descents):
-                base = mix(state + uint64(number))
-                size, found = _descend_array(
-                    neighbours, losses, variant, prune, start, near_start, degrees, visited, path, depth, end, tight,
-                    base, weights,
-                )  # fmt: skip
-                placements[row] += size
-                tours[row] += found
-            placements[row] /= descents
-            tours[row] /= descents
+        state = _path_seed(seed, prefix, length)
+        for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
+            base = mix(state + uint64(number))
+            placements, tours = _descend_array(
+                neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight,
+                base, weights,
+            )  # fmt: skip
+            _add(sums[row], placements, tours)
         while depth > 0:
             depth -= 1
             visited[path[depth]] = False
