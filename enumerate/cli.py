@@ -347,7 +347,7 @@ def estimate_command(
     Parameters
     ----------
     size
-        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 1,024 squares.
+        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 400 squares.
     variant
         Which tours: open, closed or both.
     seconds

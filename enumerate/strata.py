@@ -20,7 +20,7 @@ from .kernels import descent
 from .plan import choose_starts, refuse_impossible
 from .sizing import Descents, Guess
 
-MAX_SQUARES = 1024  # 32x32
+MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
 PILOT_DESCENTS = 256  # for each stratum
 
@@ -65,7 +65,7 @@ def make_strata(config: Config) -> Strata:
     """The strata of the tours that are asked for, and how many descents each of them gets in a batch."""
     refuse_impossible(config.board, config.variant)
     if config.board.squares > MAX_SQUARES:
-        raise BadRequest(f"tours are estimated on boards of at most {MAX_SQUARES:,} squares (32x32): {config.board}")
+        raise BadRequest(f"tours are estimated on boards of at most {MAX_SQUARES:,} squares (20x20): {config.board}")
     strata = beginnings(config)
     prefixes, multiplicities = tuple(strata), np.array(list(strata.values()), dtype=np.int64)
     pilot = _descents(config, config.seed + _PILOT).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))

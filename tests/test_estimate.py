@@ -210,10 +210,10 @@ def test_numbers_kept_small_are_the_same_numbers(monkeypatch, small_batches):
 def test_numbers_beyond_doubles_are_shown_by_their_logarithm():
     assert number(1.5, 2000) == "1.7222e602"
     found = made([(1.5, 0.01)] * 40)
-    found.strata = Strata(config_for((20, 25)), ((0,),), found.strata.multiplicities, found.strata.counts)
-    assert found.bits == 499
+    found.strata = Strata(config_for((20, 20)), ((0,),), found.strata.multiplicities, found.strata.counts)
+    assert found.bits == 399
     assert json.loads(json.dumps(estimate_json(found)))["directed"]["log10"] == pytest.approx(
-        math.log10(1.5) + 499 * math.log10(2)
+        math.log10(1.5) + 399 * math.log10(2)
     )
     assert [number(value) for value in (0, 999_999, 1_234_567, 8.946802763e15)] == [
         "0", "999,999", "1.2346e6", "8.9468e15",
@@ -244,7 +244,7 @@ def test_shares_are_read_with_and_without_percent():
 
 
 @pytest.mark.parametrize(("words", "line"), [
-    (("--size", "33"), "tours are estimated on boards of at most 1,024 squares (32x32): 33x33"),
+    (("--size", "21"), "tours are estimated on boards of at most 400 squares (20x20): 21x21"),
     (("--size", "4"), "has a tour only if the other side is 3 or at least 5: 4x4"),
     (("--size", "5", "--variant", "closed"), "no closed tour visits an odd number of squares: 5x5"),
     (("--seconds", "0"), "seconds is a number above 0: 0.0"),
