@@ -7,7 +7,7 @@ descents are fixed, so that every batch has the same mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ def make_strata(config: Config) -> Strata:
     refuse_impossible(config.board, config.variant)
     if config.board.squares > MAX_SQUARES:
         raise BadRequest(f"tours are estimated on boards of at most {MAX_SQUARES:,} squares (20x20): {config.board}")
+    if config.start == "classes":  # with their multiplicities they are all squares
+        config = replace(config, start="all")
     strata = beginnings(config)
     prefixes, multiplicities = tuple(strata), np.array(list(strata.values()), dtype=np.int64)
     pilot = _descents(config, config.seed + _PILOT).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))

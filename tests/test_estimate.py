@@ -23,7 +23,7 @@ from enumerate.executors.events import Finished, Lost, SetAside
 from enumerate.strata import Strata, beginnings, make_strata
 from enumerate.view.estimate import estimate_json, estimate_lines, number
 
-from .tools import PUBLISHED, arguments, config_for, environment_with, search
+from .tools import PUBLISHED, arguments, command, config_for, environment_with, search
 
 with (PUBLISHED / "counts.csv").open() as file:
     COUNTS = {(int(row["rows"]), int(row["cols"]), row["what"]): int(row["count"]) for row in csv.DictReader(file)}
@@ -182,6 +182,13 @@ def test_beginnings_stand_for_every_path_of_their_length(size, variant):
     assert sum(found.values()) == len(images)
 
 
+@pytest.mark.parametrize("variant", ["open", "closed"])
+def test_one_square_of_each_class_is_the_whole_board(variant, small_batches):
+    classes, every = (estimate(config_for((6, 6), variant=variant, start=start), Goal(descents=1))
+                      for start in ("classes", "all"))  # fmt: skip
+    assert estimate_lines(classes)[:3] == estimate_lines(every)[:3]
+
+
 def test_closed_tours_begin_in_a_corner_one_way_and_count_twice():
     found = beginnings(config_for((6, 8), variant="closed"))
     assert {path[:2] for path in found} == {(0, 10)}
@@ -298,4 +305,14 @@ def test_ctrl_c_prints_what_is_known_so_far(tmp_path):
     assert time.monotonic() - began < 20
     assert process.returncode == 130
     assert output.splitlines()[1].startswith("undirected")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.cluster
+def test_a_cluster_gives_the_same_estimate_and_needs_no_output(tmp_path):
+    words = ("estimate", "--size", "5x6", "--descents", "200000", "--json", "--quiet")
+    here, there = (command(*words, *more, cwd=tmp_path) for more in ((), ("--address", "local", "--workers", "2")))
+    assert (here.returncode, there.returncode) == (0, 0), there.stderr
+    timeless = [{**json.loads(done.stdout), "seconds": None} for done in (here, there)]
+    assert timeless[0] == timeless[1]
     assert list(tmp_path.iterdir()) == []

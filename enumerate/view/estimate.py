@@ -63,7 +63,7 @@ def number(value: float, bits: int = 0) -> str:
     if bits == 0 and value < _EXACT:
         return f"{value:,.0f}"
     exponent = math.log10(value) + bits * math.log10(2)
-    whole = math.floor(exponent)
+    whole = math.floor(exponent + 5e-5 / math.log(10) / 10)  # 9.99999e5 is 1.0000e6
     return f"{10 ** (exponent - whole):.4f}e{whole}"
 
 
@@ -74,7 +74,7 @@ def estimate_json(found: Estimate) -> dict[str, Any]:
     counts = {
         name: {
             "tours": _plain(known * share, found.bits),
-            "low": _plain((known - width) * share, found.bits),
+            "low": _plain(max(0.0, known - width) * share, found.bits),
             "high": _plain((known + width) * share, found.bits),
             "log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None,
         }
