@@ -203,6 +203,14 @@ def test_every_stratum_has_descents_and_those_that_scatter_have_more():
     assert strata.descents * 64 == pytest.approx(stratifying.BATCH_PLACEMENTS, rel=0.1)
 
 
+def test_the_pilot_has_descents_of_its_own(monkeypatch):
+    seeds, descents = [], stratifying._descents
+    monkeypatch.setattr(stratifying, "_descents", lambda config, seed: seeds.append(seed) or descents(config, seed))
+    make_strata(config_for((5, 5), seed=3)).sums(0)
+    assert seeds[1] == 3
+    assert seeds[0] > 10**18  # the largest seed that can be asked for
+
+
 def test_numbers_kept_small_are_the_same_numbers(monkeypatch, small_batches):
     goal = Goal(descents=40_000)
     plain = estimate(config_for((6, 6)), goal)
