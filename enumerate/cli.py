@@ -325,6 +325,66 @@ def study(
     return DONE
 
 
+@app.command(name="estimate")
+def estimate_command(
+    *,
+    size: str = "8",
+    variant: str = "open",
+    seconds: float | None = None,
+    error: str | None = None,
+    descents: Whole = None,
+    start: str = "all",
+    seed: Annotated[int, Parameter(converter=whole)] = 0,
+    workers: Annotated[int, Parameter(converter=whole)] = 0,
+    address: str | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> int:
+    """Estimate how many tours there are, by random descents, with an interval that narrows while it runs.
+
+    It ends with whichever comes first of --seconds, --error and --descents. [default: 30 seconds or 1%]
+
+    Parameters
+    ----------
+    size
+        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 400 squares.
+    variant
+        Which tours: open, closed or both.
+    seconds
+        End after so many seconds.
+    error
+        End when half of the interval is at most this share of the estimate, such as 1%.
+    descents
+        End after at least so many descents, in whole batches. The same number gives the same estimate everywhere.
+    start
+        Only tours from these squares: names such as a1,d4, or random:N.
+    seed
+        Another seed gives another estimate.
+    workers
+        Workers; 0 means one for each core of the machine or the cluster.
+    address
+        Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
+    json_
+        Print one JSON document instead.
+    quiet
+        No progress.
+    """
+    given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
+    config = Config.from_values(given if address is None else {**given, "address": address})
+    from .estimate import Goal, as_share, estimate
+    from .progress import changing_line
+    from .view.estimate import estimate_json, estimate_lines, progress_line
+
+    goal = Goal(seconds, None if error is None else as_share(error), descents)
+    stop = StopSignals(at_once=False)
+    with changing_line(quiet) as (show, notice):
+        found = estimate(config, goal, lambda so_far: show(progress_line(so_far)), notice, stop.heard)
+    tell(json.dumps(estimate_json(found), indent=2) if json_ else "\n".join(estimate_lines(found)))
+    if found.interrupted:
+        return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    return DONE
+
+
 class StopSignals:
     """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
 
