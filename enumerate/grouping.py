@@ -74,6 +74,7 @@ class Grouping:
     def __init__(self, words: int, rows: int, memory: int, scratch: str) -> None:
         self.words, self.scratch = words, scratch
         self.capacity = max(1, min(rows, capacity_of(words, memory)))
+        self.rows = 0  # in the table and the spills: as many as there are keys, or more
         self._spills: list[Spill] = []
         self._kernel = compiled_kernel()
         self._table: Rows = np.empty((self.capacity, words), dtype=np.uint64)
@@ -90,7 +91,9 @@ class Grouping:
     def add(self, rows: Rows) -> None:
         first = 0
         while first < len(rows):
-            first, self._used = self._kernel.collect(rows, first, self._table, self._slots, self._used)
+            before = self._used
+            first, self._used = self._kernel.collect(rows, first, self._table, self._slots, before)
+            self.rows += self._used - before
             if first < len(rows):
                 self._spill_table()
 
