@@ -1,7 +1,7 @@
 """Rows sorted and grouped by key in bounded memory, however many there are.
 
 A table takes rows without repetitions. When it is full, it is sorted and spilled to disk; at the end the spills are
-merged, a few at a time. What fits into memory never touches the disk, and runs that find every tour many times spill
+merged, a few at a time (and before, when they are many). What fits into memory never touches the disk, and runs that find every tour many times spill
 little. The result does not depend on the memory, nor on the order in which rows come.
 
 Spills are files without a name: they are gone with the process, however it ends.
@@ -49,7 +49,8 @@ def capacity_of(words: int, memory: int) -> int:
 class Spill:
     """Sorted rows on disk, written and then read once, from the beginning to the end."""
 
-    def __init__(self, blocks: Iterable[Rows], folder: str) -> None:
+    def __init__(self, blocks: Iterable[Rows], folder: str, level: int) -> None:
+        self.level = level  # how often its rows were merged
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed by whoever made the spill
         try:
             for block in blocks:
@@ -103,11 +104,8 @@ class Grouping:
             yield from self._sorted()
             return
         self._spill_table()
-        del self._table, self._slots  # merging needs the memory
         while len(self._spills) > SPILLS_AT_ONCE:
-            few = self._spills[:SPILLS_AT_ONCE]
-            self._spill(self._merged(few))
-            del self._spills[:SPILLS_AT_ONCE]
+            self._merge_last()
         yield from self._merged(self._spills)
 
     def _sorted(self) -> Iterator[Rows]:
@@ -117,19 +115,25 @@ class Grouping:
             yield self._table[order[first : first + _BLOCK_ROWS]]
 
     def _spill_table(self) -> None:
-        self._spill(self._sorted())
+        """Empty the table. When there are many spills of one level, they become one of the next."""
+        self._spills.append(Spill(self._sorted(), self.scratch, level=0))
         self._used = 0
+        while len(self._spills) >= SPILLS_AT_ONCE and self._spills[-SPILLS_AT_ONCE].level == self._spills[-1].level:
+            self._merge_last()
         self._slots.fill(self._kernel.FREE)
 
-    def _spill(self, blocks: Iterator[Rows]) -> None:
-        self._spills.append(Spill(blocks, self.scratch))
+    def _merge_last(self) -> None:
+        few = self._spills[-SPILLS_AT_ONCE:]
+        merged = Spill(self._merged(few), self.scratch, few[0].level + 1)
+        self._spills[-SPILLS_AT_ONCE:] = [merged]
 
     def _merged(self, spills: Sequence[Spill]) -> Iterator[Rows]:
-        """The rows of several spills, which are gone afterwards."""
+        """The rows of several spills, which are gone afterwards. The table, empty now, is the room for it."""
         count, reason, used = len(spills), self._kernel.BLOCK_EMPTY, 0
         block_rows = max(2, min(_BLOCK_ROWS, self.capacity // (count + 1)))
-        blocks: Rows = np.empty((count, block_rows, self.words), dtype=np.uint64)
-        out: Rows = np.empty((block_rows, self.words), dtype=np.uint64)
+        is_room = (count + 1) * block_rows <= self.capacity
+        room = self._table if is_room else np.empty(((count + 1) * block_rows, self.words), dtype=np.uint64)
+        out, blocks = room[:block_rows], room[block_rows : (count + 1) * block_rows].reshape(count, block_rows, -1)
         at, filled = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         while reason != self._kernel.AT_END:
             for number in np.flatnonzero(at == filled):
