@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -57,6 +58,27 @@ class Report:
     @property
     def tours(self) -> int:
         return sum(each.found for each in self.variants)
+
+    @property
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [
+            f"{each.classes:,} distinct {each.variant} tours among {each.found:,};"
+            f" with their images under the board's symmetries, {each.multiplicity:,} undirected ones"
+            for each in self.variants
+        ]
+        lines.append(f"{self.tours:,} tours compared in {self.seconds:.2f} s")
+        return lines + ([f"distinct {self.place}/variant=…/part-*.parquet"] if self.place else [])
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        counts = {
+            each.variant: {"classes": each.classes, "multiplicity": each.multiplicity, "found": each.found}
+            for each in self.variants
+        }
+        return {"tours": self.tours, **counts, "complete": self.complete, "seconds": self.seconds,
+                "written": self.place or None}  # fmt: skip
 
 
 def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:

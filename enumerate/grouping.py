@@ -1,8 +1,8 @@
 """Rows sorted and grouped by key in bounded memory, however many there are.
 
 A table takes rows without repetitions. When it is full, it is sorted and spilled to disk; at the end the spills are
-merged, a few at a time (and before, when they are many). What fits into memory never touches the disk, and runs that find every tour many times spill
-little. The result does not depend on the memory, nor on the order in which rows come.
+merged (and before, when they are many). What fits into memory never touches the disk, and a run that has every tour
+many times spills little. The result does not depend on the memory, nor on the order in which rows come.
 
 Spills are files without a name: they are gone with the process, however it ends.
 """
@@ -136,7 +136,7 @@ class Grouping:
         out, blocks = room[:block_rows], room[block_rows : (count + 1) * block_rows].reshape(count, block_rows, -1)
         at, filled = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         while reason != self._kernel.AT_END:
-            for number in np.flatnonzero(at == filled):
+            for number in np.flatnonzero(at == filled).tolist():
                 at[number], filled[number] = 0, spills[number].read(blocks[number])
             reason, used = self._kernel.merge(blocks, at, filled, out, used)
             if reason == self._kernel.OUT_FULL:

@@ -104,7 +104,7 @@ def merge(blocks, at, filled, out, used):
 
 @njit(inline="always")
 def _is_same(row, other, key):
-    for w in range(key):
+    for w in range(key):  # noqa: SIM110  # numba has no generators inside expressions
         if row[w] != other[w]:
             return False
     return True

@@ -69,7 +69,9 @@ class Folder:
         self._move(self._stage(name, data), name)
 
     def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
-        for left in self.path(STAGING).glob(f"{folder}.*"):  # of a call that was killed: whoever calls this has the lock
+        for left in self.path(STAGING).glob(
+            f"{folder}.*"
+        ):  # of a call that was killed: whoever calls this has the lock
             shutil.rmtree(left, ignore_errors=True)
         made = self.path(f"{STAGING}/{folder}.{_PROCESS}-{next(_counter)}")
         try:
