@@ -43,7 +43,7 @@ def compiled_kernel() -> Any:
 
 def capacity_of(words: int, memory: int) -> int:
     """How many rows of so many words are held in so many bytes."""
-    return max(1, min(_MOST_ROWS, memory // (8 * words + _TABLE_BYTES)))
+    return max(1, min(_MOST_ROWS, memory // (9 * words + _TABLE_BYTES)))  # an eighth is for blocks on their way
 
 
 class Spill:
@@ -111,8 +111,9 @@ class Grouping:
     def _sorted(self) -> Iterator[Rows]:
         order, scratch = np.empty((2, self._used), dtype=np.int32)
         self._kernel.sort_order(self._table, self._used, order, scratch)
-        for first in range(0, self._used, _BLOCK_ROWS):
-            yield self._table[order[first : first + _BLOCK_ROWS]]
+        block_rows = max(1, min(_BLOCK_ROWS, self.capacity // 16))
+        for first in range(0, self._used, block_rows):
+            yield self._table[order[first : first + block_rows]]
 
     def _spill_table(self) -> None:
         """Empty the table. When there are many spills of one level, they become one of the next."""
