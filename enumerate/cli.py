@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,12 +21,13 @@ from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnusedCliTokensError
 
 from . import __version__
-from .config import MAX_WORKERS, Config, hint, read_toml, usable_cores
+from .config import MAX_WORKERS, Config, hint, parse_bytes, read_toml, usable_cores
 from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from .distinct import Report as DistinctReport
     from .run import Report
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
@@ -122,6 +123,7 @@ def run_command(
     request: Request | None = None,
     fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     check: str = "",
+    distinct: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> int:
@@ -134,22 +136,29 @@ def run_command(
     check
         How a run that is continued is checked first: sums reads every part, sizes only lists them.
         [default: sums in a folder, sizes on an object store]
+    distinct
+        When the run is complete, write one tour for each class of tours that are alike, as the command distinct does.
     quiet
         No progress and no summary; only errors.
     json_
         Print one JSON document instead of the summary.
     """
     config = (request or Request()).resolve()
+    if distinct and not config.write:
+        raise BadRequest("--distinct and --no-write exclude each other: there would be no tours to compare")
     from .progress import observer
     from .run import run
     from .view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
     report = run(config, observer(quiet), stop.heard, fresh, check)
+    classes = distinct_report(config.place, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
-        tell(json.dumps(report_json(report), indent=2))
+        tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
     elif not quiet:
         tell(report_view(report))
+        if classes:
+            tell("\n" + "\n".join(classes.lines))
     return closing_words(report, stop)
 
 
@@ -211,7 +220,7 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
     with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task("verifying", total=1.0)
         verdict = verify_run(source, lambda share: progress.advance(task, share))
-    for line in verdict.damage:
+    for line in verdict.damage + verdict.notes:
         say(line)
     if verdict.damage:
         return Damaged.exit_code
@@ -227,6 +236,61 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
         say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
         return Stopped.exit_code
     return DONE
+
+
+@app.command
+def distinct(
+    run: str,
+    *,
+    memory: str = "",
+    count: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> int:
+    """Write one tour for each class: tours that symmetry, reversal or another start on a cycle turn into one another.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or its address.
+    memory
+        For the tours at hand; what does not fit goes to disk. [default: 1GiB]
+    count
+        Print the numbers and write nothing.
+    quiet
+        No progress and no numbers; only errors.
+    json_
+        Print one JSON document instead.
+    """
+    report = distinct_report(run, memory, count, quiet)
+    if json_:
+        tell(json.dumps({"run": run, **report.document}, indent=2))
+    elif not quiet:
+        tell("\n".join(report.lines))
+    if not report.complete:
+        say(f"unfinished: continuing the run may find more of them: {run!r}")
+    return DONE
+
+
+def distinct_report(
+    place: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] = lambda: None
+) -> DistinctReport:
+    """Make the distinct tours of a run, and show how far it is. `check` is called often and may raise."""
+    size = parse_bytes(memory or "1GiB")
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from .distinct import count_distinct, write_distinct
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("distinct tours", total=1.0)
+
+        def advance(share: float) -> None:
+            check()
+            progress.advance(task, share)
+
+        return (count_distinct if count else write_distinct)(place, size, advance)
 
 
 @app.command
@@ -399,6 +463,13 @@ class StopSignals:
 
     def heard(self) -> bool:
         return bool(self.name)
+
+    def check(self) -> None:
+        """For work that cannot be continued: end it."""
+        if self.name == "Ctrl-C":
+            raise KeyboardInterrupt
+        if self.name:
+            raise Stopped(f"stopped ({self.name}): everything finished is kept")
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         if self.name or self.at_once:
