@@ -103,7 +103,7 @@ class Table:
 
     @property
     def words(self) -> int:
-        return self.counts.shape[1]
+        return int(self.counts.shape[1])
 
     @property
     def arrays(self) -> tuple[Words, Words]:

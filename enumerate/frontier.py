@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .board import Board
+from .errors import BadRequest
 
 Ints = NDArray[np.int64]
 
@@ -94,36 +95,38 @@ def _colours(board: Board) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _problem(board: Board, extras: tuple[frozenset[int], ...], joined: bool, start: int | None) -> Problem:
-    squares = [square for square in range(board.squares) if square != board.missing]
     names = tuple(range(board.squares, board.squares + len(extras)))
-    extra_of = {
-        square: {name for name, near in zip(names, extras, strict=True) if square in near} for square in squares
+    near = dict(zip(names, extras, strict=True))
+    neighbours = {
+        square: frozenset(board.neighbours[square]) | {name for name in names if square in near[name]}
+        for square in range(board.squares)
+        if square != board.missing
     }
-    neighbours = {square: frozenset(board.neighbours[square]) | extra_of[square] for square in squares}
-    neighbours |= dict(zip(names, extras, strict=True))
-    early = start if start is not None else board.missing
-    across, along = _coordinates(board, early)
+    across, along = _coordinates(board, board.missing if start is None else start)
     width = min(board.rows, board.cols)
-    mirror = _mirror(board, across, along) | dict(zip(names, names, strict=True))
-    unlike: set[int] = set()
-    if len(extras) == 2 and width % 2 == 0:  # the mirror swaps the colours
-        mirror |= {names[0]: names[1], names[1]: names[0]}
-        unlike |= set(squares) if start is not None else set()
-    elif start is not None and mirror[start] != start:
-        unlike.add(start)
-    if board.missing is not None and mirror[board.missing] != board.missing:
-        unlike.add(mirror[board.missing])
 
     def turn(square: int) -> tuple[int, int, int]:
         edge = min(across[square], width - 1 - across[square])
         return along[square] + (edge == 1), edge, across[square]
 
-    return Problem(sorted(squares, key=turn), names, joined, neighbours, mirror, frozenset(unlike))
+    mirror = _mirror(width, across, along) | dict(zip(names, names if width % 2 else names[::-1], strict=True))
+    order = sorted(neighbours, key=turn)
+    return Problem(order, names, joined, neighbours | near, mirror, _unlike(board, width, mirror, start))
+
+
+def _unlike(board: Board, width: int, mirror: dict[int, int], start: int | None) -> frozenset[int]:
+    """The squares that make a difference between the board and its mirror image until they are processed."""
+    if start is not None and width % 2 == 0:
+        return frozenset(range(board.squares))  # the mirror swaps the colours, and a path from here ends on one of them
+    found = set() if start is None or mirror[start] == start else {start}
+    if board.missing is not None and mirror[board.missing] != board.missing:
+        found.add(mirror[board.missing])
+    return frozenset(found)
 
 
 def _coordinates(board: Board, early: int | None) -> tuple[list[int], list[int]]:
-    """For each square its place on the shorter side and on the longer one, from the end where `early` is soon reached."""
-    rows, cols = [square // board.cols for square in range(board.squares)], []
+    """For each square its place on the shorter side and on the longer one, from where `early` is soon reached."""
+    rows = [square // board.cols for square in range(board.squares)]
     cols = [square % board.cols for square in range(board.squares)]
     choices = []
     if board.rows <= board.cols:
@@ -133,10 +136,9 @@ def _coordinates(board: Board, early: int | None) -> tuple[list[int], list[int]]
     return min(choices, key=lambda choice: 0 if early is None else choice[1][early])
 
 
-def _mirror(board: Board, across: list[int], along: list[int]) -> dict[int, int]:
-    width = min(board.rows, board.cols)
+def _mirror(width: int, across: list[int], along: list[int]) -> dict[int, int]:
     square_at = {place: square for square, place in enumerate(zip(across, along, strict=True))}
-    return {square: square_at[width - 1 - across[square], along[square]] for square in range(board.squares)}
+    return {square: square_at[width - 1 - across[square], along[square]] for square in range(len(across))}
 
 
 def steps(problem: Problem) -> Iterator[Step]:
@@ -149,11 +151,15 @@ def steps(problem: Problem) -> Iterator[Step]:
     for square in problem.order:
         done.add(square)
         unlike.discard(square)
-        if problem.mirror[square] != square:
+        if problem.mirror[square] != square and problem.mirror[square] in turns:
             unpaired ^= {min(square, problem.mirror[square])}
         later = problem.neighbours[square] - done
         after = sorted((set(frontier) | later) - {square}, key=turns.__getitem__)
-        is_symmetric = not unlike and not unpaired
+        if len(after) > MAX_PLACES:
+            raise BadRequest(
+                f"a frontier has at most {MAX_PLACES} squares, and this board is too wide; use a smaller one"
+            )
+        is_symmetric = not unlike and not unpaired and {problem.mirror[each] for each in after} == set(after)
         yield _step(problem, square, frontier, after, later, done, is_symmetric)
         frontier = after
 

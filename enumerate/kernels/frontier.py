@@ -160,8 +160,8 @@ def advance(
 ):  # fmt: skip
     """Process one square in the states from `begin` to `end`: why it stopped, where to go on, states in the new table.
 
-    `places[i]` is where the i-th place of the old frontier is on the new one, and the square at hand has the place after
-    the last. `new_places` are the bare squares that join the frontier. `later` are the places of the square's
+    `places[i]` is where the i-th place of the old frontier is on the new one, and the square at hand has the place
+    after the last. `new_places` are the bare squares that join the frontier. `later` are the places of the square's
     unprocessed neighbours and `pairs` all pairs of them. A cycle may close when the places `all_full` are.
 
     `forward` is the order of the new places. If the rest of the board is its own mirror image, `mirror` is their order
