@@ -97,9 +97,10 @@ def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int)
     if needs is None or needs.bytes <= memory:
         return
     known = published(board, "cycles" if what == "cycles" else "paths") if what != "from" else None
+    hint = f"; {known.count:,} are published ({known.source})" if known else ""
     raise BadRequest(
         f"counting the {'closed ' * (what == 'cycles')}tours of {board} takes {needs}, and {memory / 2**30:.1f} GiB are"
-        f" allowed; use a smaller board or --memory{f'; {known.count:,} are published ({known.source})' if known else ''}"
+        f" allowed; use a smaller board or --memory{hint}"
     )
 
 

@@ -23,7 +23,16 @@ from numpy.typing import NDArray
 from .board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
 from .compiled import load_kernel
 from .errors import BadRequest
-from .frontier import Problem, Step, cycles_problem, paths_from_problem, paths_problem, steps
+from .frontier import (
+    MAX_PLACES,
+    Problem,
+    Step,
+    cycles_problem,
+    longest_frontier,
+    paths_from_problem,
+    paths_problem,
+    steps,
+)
 
 Words = NDArray[np.uint64]
 
@@ -124,6 +133,9 @@ class Table:
 
 
 def _count(board: Board, problem: Problem, effort: Effort) -> int:
+    places = longest_frontier(problem)
+    if places > MAX_PLACES:
+        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
     table = Table(1, 1)
     table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
     for step in steps(problem):

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .board import Board
-from .errors import BadRequest
 
 Ints = NDArray[np.int64]
 
@@ -141,6 +140,16 @@ def _mirror(width: int, across: list[int], along: list[int]) -> dict[int, int]:
     return {square: square_at[width - 1 - across[square], along[square]] for square in range(len(across))}
 
 
+def longest_frontier(problem: Problem) -> int:
+    longest, done, frontier = 0, set(), set(problem.extras)
+    for square in problem.order:
+        done.add(square)
+        frontier |= problem.neighbours[square] - done
+        frontier.discard(square)
+        longest = max(longest, len(frontier))
+    return longest
+
+
 def steps(problem: Problem) -> Iterator[Step]:
     """The steps in order. A frontier is a list of squares; extra squares come first, then those that are next."""
     turns = {square: turn for turn, square in enumerate([*problem.extras, *problem.order])}
@@ -155,10 +164,6 @@ def steps(problem: Problem) -> Iterator[Step]:
             unpaired ^= {min(square, problem.mirror[square])}
         later = problem.neighbours[square] - done
         after = sorted((set(frontier) | later) - {square}, key=turns.__getitem__)
-        if len(after) > MAX_PLACES:
-            raise BadRequest(
-                f"a frontier has at most {MAX_PLACES} squares, and this board is too wide; use a smaller one"
-            )
         is_symmetric = not unlike and not unpaired and {problem.mirror[each] for each in after} == set(after)
         yield _step(problem, square, frontier, after, later, done, is_symmetric)
         frontier = after
