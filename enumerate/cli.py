@@ -366,8 +366,12 @@ def count(
     config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
     starts = chosen_starts(config.board, start)
     total = len(problems(config.board, variant, starts)) * config.board.length
-    with steps(total, "squares", quiet) as advance:
-        census = take_census(config.board, variant, starts, Effort(memory_limit(memory), advance))
+    try:
+        with steps(total, "squares", quiet) as advance:
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory), advance))
+    except KeyboardInterrupt:
+        say("stopped: a count has to be begun again")
+        return INTERRUPTED
     tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
     return DONE
 

@@ -14,7 +14,7 @@ from .board import Board
 from .errors import BadRequest
 
 GIB = 2**30
-_BYTES_A_STATE = 60  # at the peak: the old table, the new one, and a larger one that replaces it
+_BYTES_A_STATE = 72  # at the peak and the worst: the old table, the new one, and a larger one that replaces it
 _SECONDS_A_STATE = 1.3e-6
 _SHARE = 0.3  # the states of a step, on the average of all squares, as a share of those at the peak
 
@@ -23,14 +23,16 @@ _PEAKS: dict[str, dict[int, dict[int, int]]] = {
     "cycles": {
         3: {10: 20, 12: 46, 14: 51},
         5: {6: 419, 8: 4_039, 10: 10_226, 12: 10_552},
-        6: {6: 11_318, 7: 68_370, 8: 133_672, 9: 190_246, 10: 279_639, 11: 294_439, 12: 296_551},
+        6: {6: 11_318, 7: 68_370, 8: 133_672, 9: 190_246, 10: 279_639, 11: 294_439, 13: 296_853},
         7: {8: 2_907_465},
+        8: {8: 80_000_000},  # rounded
     },
     "paths": {
         3: {4: 6, 7: 33, 10: 190, 14: 272},
         4: {5: 177, 6: 593, 7: 970, 8: 1_500, 10: 2_187, 12: 2_222},
         5: {5: 1_190, 6: 11_495, 7: 24_511, 8: 45_902, 10: 67_886, 12: 68_381},
-        6: {6: 371_093},
+        6: {6: 371_093, 7: 921_744, 8: 1_420_047},
+        7: {7: 13_496_198},
     },
 }  # fmt: skip
 _A_WIDTH_MORE = 40
@@ -71,8 +73,8 @@ def _peak(what: str, width: int, length: int) -> int:
 
 
 def _bits(board: Board) -> int:
-    """About how many bits a count has: less than one for each square, on all boards that were counted."""
-    return board.squares
+    """About how many bits a count has: on all boards that were counted, at most one a square but for the first 16."""
+    return max(0, board.squares - 16)
 
 
 def memory_limit(gib: float) -> int:
