@@ -358,16 +358,16 @@ def count(
     """
     from .board import parse_size
     from .census import chosen_starts, problems, take_census
-    from .counting import Effort
+    from .counting import PARTS, Effort
     from .progress import steps
     from .reach import memory_limit
     from .view.count import census_json, census_view
 
     config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
     starts = chosen_starts(config.board, start)
-    total = len(problems(config.board, variant, starts)) * config.board.length
+    total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
     try:
-        with steps(total, "squares", quiet) as advance:
+        with steps(total, "parts", quiet) as advance:
             census = take_census(config.board, variant, starts, Effort(memory_limit(memory), advance))
     except KeyboardInterrupt:
         say("stopped: a count has to be begun again")

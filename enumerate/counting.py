@@ -38,6 +38,7 @@ Words = NDArray[np.uint64]
 
 EMPTY = np.uint64(2**64 - 1)  # as in the kernel
 GIB = 2**30
+PARTS = 16  # in which the work of a square is told of
 _STATES_A_CALL = 2**15  # a few hundredths of a second, so that Ctrl-C is heard
 _SMALLEST = 2**10
 _GROWTH, _LOAD = 1.5, 0.75
@@ -48,13 +49,14 @@ def _nothing(_name: str) -> None: ...
 
 @dataclass
 class Effort:
-    """What counting may take, whom it tells of each square, and what it took."""
+    """What counting may take, whom it tells of each part of a square's work, and what it took."""
 
     memory: int = 4 * GIB
     advance: Callable[[str], None] = _nothing
     states: int = field(default=0, init=False)  # in all steps together
     peak_states: int = field(default=0, init=False)
     peak_bytes: int = field(default=0, init=False)
+    _told: int = field(default=0, init=False)  # parts of the square at hand
 
     def hold(self, *arrays: Words, more: int = 0) -> None:
         """Note the tables at hand and `more` bytes about to be taken; refuse beyond the limit."""
@@ -65,7 +67,15 @@ class Effort:
             )
         self.peak_bytes = max(self.peak_bytes, held)
 
-    def note(self, states: int) -> None:
+    def tell(self, square: str, share: float, states: int) -> None:
+        """Tell that a share of a square's work is done; none of it is told twice when a step is begun again."""
+        while self._told < int(PARTS * share):
+            self._told += 1
+            self.advance(f"{square}, {states:,} states")
+
+    def finish(self, square: str, states: int) -> None:
+        self.tell(square, 1.0, states)
+        self._told = 0
         self.states += states
         self.peak_states = max(self.peak_states, states)
 
@@ -139,19 +149,19 @@ def _count(board: Board, problem: Problem, effort: Effort) -> int:
     table = Table(1, 1)
     table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
     for step in steps(problem):
-        after = _advance(step, table, effort)
+        name = board.name(step.square)
+        after = _advance(step, name, table, effort)
         while after is None:
             effort.hold(*table.arrays, more=table.counts.nbytes + 8 * table.size)
             table.widen()
-            after = _advance(step, table, effort)
+            after = _advance(step, name, table, effort)
         table = after
         table.pack()
-        effort.note(table.used)
-        effort.advance(f"{board.name(step.square)}, {table.used:,} states")
+        effort.finish(name, table.used)
     return table.total()
 
 
-def _advance(step: Step, old: Table, effort: Effort) -> Table | None:
+def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
     """The states after a step, or None if a count needs another word."""
     kernel, begin = compiled_kernel(), 0
     new = _table(2 * old.size, old.words, effort, *old.arrays)
@@ -164,6 +174,7 @@ def _advance(step: Step, old: Table, effort: Effort) -> Table | None:
             return None
         if why == kernel.TABLE_FULL:
             new = _larger(new, effort, *old.arrays)
+        effort.tell(name, begin / old.size, new.used)
     return new
 
 

@@ -234,6 +234,16 @@ def test_tables_never_grow_beyond_the_memory_allowed():
     assert 0 < effort.peak_bytes <= effort.memory
 
 
+@pytest.mark.parametrize("size", [(5, 6), (3, 60)])
+def test_every_part_of_every_square_is_told_once_even_if_counts_need_another_word(size):
+    board, told = Board(*size), []
+    count_cycles(board, Effort(advance=told.append))
+    squares = [line.split(",")[0] for line in told]
+    assert {square: squares.count(square) for square in squares} == {
+        board.name(each): 16 for each in range(board.squares)
+    }
+
+
 def test_a_board_too_wide_for_a_word_is_refused():
     with pytest.raises(BadRequest, match="10x10 is too wide"):
         count_cycles(Board(10, 10))
