@@ -330,9 +330,9 @@ def count(
     *,
     size: str = "8",
     variant: str = "closed",
-    start: str = "",
+    start: str | None = None,
     missing_corner: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    memory: float = 0.0,
+    memory: float | None = None,
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> int:
@@ -364,11 +364,11 @@ def count(
     from .view.count import census_json, census_view
 
     config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
-    starts = chosen_starts(config.board, start)
+    starts = chosen_starts(config.board, start or "")
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
     try:
         with steps(total, "parts", quiet) as advance:
-            census = take_census(config.board, variant, starts, Effort(memory_limit(memory), advance))
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
     except KeyboardInterrupt:
         say("stopped: a count has to be begun again")
         return INTERRUPTED
