@@ -449,6 +449,57 @@ def estimate_command(
     return DONE
 
 
+@app.command
+def count(
+    *,
+    size: str = "8",
+    variant: str = "closed",
+    start: str | None = None,
+    missing_corner: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    memory: float | None = None,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> int:
+    """Count all tours of a board exactly, without listing them.
+
+    Parameters
+    ----------
+    size
+        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.
+    variant
+        Which tours: open, closed or both. Closed ones take the least memory and time.
+    start
+        Count the tours from these squares: all, classes (one per symmetry class), or names such as a1,d4.
+        [default: those of the whole board]
+    missing_corner
+        The board lacks its last corner: odd boards have closed tours then.
+    memory
+        GiB that may be used; a board that needs more is refused. [default: half of what is free]
+    quiet
+        No progress and no times; only the numbers and errors.
+    json_
+        Print one JSON document instead.
+    """
+    from .board import parse_size
+    from .census import chosen_starts, problems, take_census
+    from .counting import PARTS, Effort
+    from .progress import steps
+    from .reach import memory_limit
+    from .view.count import census_json, census_view
+
+    config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
+    starts = chosen_starts(config.board, start or "")
+    total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
+    try:
+        with steps(total, "parts", quiet) as advance:
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
+    except KeyboardInterrupt:
+        say("stopped: a count has to be begun again")
+        return INTERRUPTED
+    tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
+    return DONE
+
+
 class StopSignals:
     """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
 
