@@ -7,7 +7,8 @@ already, for the ends of a path have different colours; on an odd board one extr
 The order of the squares decides how many states there are. It runs along the longer side, so that the frontier, some
 two columns of squares, is as short as it can be, and takes a square and its mirror image one after the other: then
 every other time the rest of the board is its own mirror image, which halves the states. Of the orders within a column
-that were tried, the edge first and the row next to it last, after the edge of the next column, has the fewest states.
+that were tried (32 on 6x7, 8 on 7x6, 3 on 5x10), the edge first and the row next to it last, after the edge of the next
+column, has the fewest states in all; on 7x6 and 5x10 others have up to a tenth fewer at the peak.
 """
 
 from __future__ import annotations
