@@ -72,12 +72,15 @@ install_for() {
     if needs_ray "$@"; then install requirements-cluster.lock; else install requirements.lock; fi
 }
 
+find_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
+
 run_tests() {
     cd "$root"
     export PATH=$venv/bin:$PATH
     local tier=(-m "not slow and not cluster")
     if [ "${1:-}" = --all ]; then tier=(); shift
     else echo "(without the slow and the cluster tests; ./run.sh test --all runs them too)"; fi
+    find_browser >/dev/null || echo "(without the browser tests: no Chromium is installed; on Debian: apt install chromium)"
     echo "== format";  ruff format --check .
     echo "== lint";    ruff check .
     echo "== types";   mypy

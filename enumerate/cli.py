@@ -273,6 +273,30 @@ def show(
     return DONE
 
 
+Port = Annotated[int, Parameter(converter=whole)]
+Browser = Annotated[bool, Parameter(name="--open", negative="--no-open", show_default=False)]
+
+
+@app.command
+def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> int:
+    """Explore a run in the browser: a heat map, all its tours, a player. It may still be going.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, its address, or a folder with several runs.
+    port
+        Where the pages are, on this machine alone; 0 takes any port that is free.
+    open_
+        Open the page in the browser. --no-open only says where it is.
+    """
+    from .web.app import make_app
+    from .web.server import serve
+
+    serve(make_app(run), port, "/", open_, tell)
+    return DONE
+
+
 @app.command
 def study(
     *,
