@@ -12,6 +12,7 @@ from ..board import Board, column_name
 
 CELL = 40
 MARGIN = 22
+SVG_SQUARES = 40_000  # a browser shows no more
 
 # Colours of the picture, by the class that a style sheet may use: of the default palette in light mode.
 COLOURS = {
@@ -71,15 +72,17 @@ def centre(board: Board, square: int) -> tuple[int, int]:
 
 
 def _squares(board: Board) -> list[str]:
-    """All squares of one colour are one path: on large boards that is most of the picture."""
-    present = [square for square in range(board.squares) if square != board.missing]
-    return [
-        f'<path class="{shade}" fill="{COLOURS[shade]}" d="{_boxes(board, squares)}"/>'
-        for shade, squares in (
-            ("light", (square for square in present if not board.is_dark(square))),
-            ("dark", (square for square in present if board.is_dark(square))),
-        )
+    """A light ground, with all dark squares as one path: on large boards that is most of the picture."""
+    dark = (square for square in range(board.squares) if board.is_dark(square) and square != board.missing)
+    ground = f'x="{MARGIN}" y="{MARGIN}" width="{board.cols * CELL}" height="{board.rows * CELL}"'
+    lines = [
+        f'<rect class="light" {ground} fill="{COLOURS["light"]}"/>',
+        f'<path class="dark" fill="{COLOURS["dark"]}" d="{_boxes(board, dark)}"/>',
     ]
+    if board.missing is not None:
+        hole = _boxes(board, [board.missing])
+        lines.append(f'<path class="card-ground" fill="{COLOURS["card-ground"]}" d="{hole}"/>')
+    return lines
 
 
 def _boxes(board: Board, squares: Iterable[int]) -> str:

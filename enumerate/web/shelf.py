@@ -1,28 +1,129 @@
-"""One run as it is now, kept fresh: what its records say is read again when they have changed, and only then."""
+"""One run as it is now, looked at again and again while it may be written. Nothing of it is loaded whole.
+
+The records of a run are never changed, so each is read once. What can change is which there are: a listing tells, at
+most once a second.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from threading import Lock
-from time import monotonic
+from time import monotonic, sleep
+from typing import Any, TypeVar
 
 from ..catalog import Run
+from ..errors import Damaged
+from ..jobs import SliceResult
+from ..ledger import JobProgress, read_record, record_name, shelves
+from ..manifest import Manifest
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
+KEPT_RECORDS = 50_000
+ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
+
+Result = TypeVar("Result")
+
+
+class Snapshot:
+    """A run at one moment."""
+
+    def __init__(self, run: Run, records: RecordCache) -> None:
+        self.run = run
+        self.records = records
+        found = shelves(run.storage, run.plan)
+        lasts = ((job, found[job.number].last()) for job in run.plan)
+        # Where the run's own property would read the last record of every job again.
+        run.progress = [
+            JobProgress(job, records.read(run, record_name(job.number, *last)) if last else None) for job, last in lasts
+        ]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What the summary says of each start square."""
+        rows: list[dict[str, Any]] = self.run.summary().to_pylist()
+        return rows
+
+    @cached_property
+    def totals(self) -> dict[str, Any]:
+        return self.run.totals()
+
+    @property
+    def tours(self) -> int:
+        return int(self.totals["tours_open"] + self.totals["tours_closed"])
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word."""
+        if self.totals["exhausted"]:
+            return "exhausted"
+        if self.run.is_complete:
+            return "complete"
+        return "working" if self.run.manifest.shift else "stopped"
+
+    @property
+    def stamp(self) -> str:
+        """Another one whenever something that is shown has changed."""
+        slices = sum(job.slices for job in self.run.progress)
+        return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
+
+    def results(self, start: int | None) -> Iterator[SliceResult]:
+        """The records of one start square, or of all, in the order of the search."""
+        for progress in self.run.progress:
+            if start in (None, progress.job.start):
+                for number in range(progress.slices):
+                    last = progress.last
+                    cut = last.cut if last is not None and number == last.slice else None
+                    yield self.records.read(self.run, record_name(progress.job.number, number, cut))
+
+
+class RecordCache:
+    """Records by name; they are never changed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, SliceResult] = {}
+
+    def read(self, run: Run, name: str) -> SliceResult:
+        found = self._kept.get(name)
+        if found is None:
+            if len(self._kept) >= KEPT_RECORDS:
+                self._kept.clear()
+            found = self._kept[name] = read_record(run.storage, name)
+        return found
 
 
 class Shelf:
-    """A run that is looked at again and again, by many requests at a time, while it may be written."""
+    """A run under its name."""
 
     def __init__(self, name: str, place: str) -> None:
         self.name = name
         self.place = place
         self._lock = Lock()
-        self._run: Run | None = None
-        self._read_at = 0.0
+        self._manifest: Manifest | None = None
+        self._records = RecordCache()
+        self._latest: tuple[float, Snapshot] | None = None
 
-    def now(self) -> Run:
-        """The run, at most a second old."""
+    def look(self, view: Callable[[Snapshot], Result]) -> Result:
+        """What a function makes of the run as it is now; once more if a file of a run at work has gone meanwhile."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return view(self._now(anew=attempt > 0))
+            except Damaged:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                sleep(PAUSE)
+        raise AssertionError
+
+    def _now(self, anew: bool) -> Snapshot:
         with self._lock:
-            if self._run is None or monotonic() - self._read_at > FRESH_SECONDS:
-                self._run, self._read_at = Run(self.place), monotonic()
-            return self._run
+            if self._latest and not anew and monotonic() - self._latest[0] < FRESH_SECONDS:
+                return self._latest[1]
+            run = Run(self.place)
+            if self._manifest is None or run.manifest.id != self._manifest.id:
+                self._records = RecordCache()  # started over
+            elif run.manifest == self._manifest and self._latest:
+                run.plan = self._latest[1].run.plan
+            self._manifest = run.manifest
+            snapshot = Snapshot(run, self._records)
+            self._latest = (monotonic(), snapshot)
+            return snapshot

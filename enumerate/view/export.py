@@ -1,0 +1,269 @@
+"""Many tours as text, CSV, JSON lines or pictures: into one file, or into a folder with a file for each start square or
+for each kind of tours.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from ..board import Board
+from ..catalog import Run
+from ..errors import BadRequest
+from ..jobs import Part
+from ..tour import SYMMETRIES, Tours, as_text
+from .svg import SVG_SQUARES, tour_svg
+
+SPLITS = ("", "start", "kind")
+MAX_PICTURES = 10_000
+BATCH_TOURS = 4_096
+OPEN_FILES = 16
+COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
+
+
+@dataclass(frozen=True)
+class Exported:
+    """One tour on its way out."""
+
+    number: int  # in this export, from 1
+    start: str
+    variant: str
+    structured: bool
+    symmetry: str
+    iteration: int
+    squares: Tours
+
+    @property
+    def kind(self) -> str:
+        """The name of its file where kinds are kept apart."""
+        return f"{self.variant}-{'structured' if self.structured else 'unstructured'}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tours are exported, and how."""
+
+    format: str = "txt"
+    start: str | None = None
+    variant: str | None = None
+    max: int = 0  # 0: all
+    split: str = ""  # one file, or one for each start square or kind
+
+    def __post_init__(self) -> None:
+        if self.format not in (*FORMATS, "svg"):
+            raise BadRequest(f"format is txt, csv, jsonl or svg: {self.format!r}")
+        if self.split not in SPLITS:
+            raise BadRequest(f"split is start or kind: {self.split!r}")
+        if self.split and self.format == "svg":
+            raise BadRequest("--split is for txt, csv and jsonl: every picture is a file of its own")
+        if self.max < 0:
+            raise BadRequest(f"max is a whole number from 0 (all tours): {self.max}")
+
+
+def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tuple[int, list[Path]]:
+    """Write the chosen tours to a file, a folder or standard output; returns how many they are, and the files."""
+    if output is None and (choice.split or choice.format == "svg"):
+        raise BadRequest("many files need a folder: give --output")
+    tours = chosen_tours(run, choice)
+    if output is None:
+        return _write(run, choice, tours, stdout), []
+    if choice.format == "svg":
+        return _export_pictures(run, tours, _new_folder(output, lambda: _refuse_pictures(run, choice)))
+    if choice.split:
+        return _export_split(run, choice, tours, _new_folder(output))
+    return _export_file(run, choice, tours, Path(output))
+
+
+def chosen_tours(run: Run, choice: Choice) -> Iterator[Exported]:
+    """The tours one after the other, in the order of the run."""
+    tours = (tour for part in run.parts(choice.start, choice.variant) for tour in _tours_of(run, part))
+    return (replace(tour, number=number) for number, tour in enumerate(islice(tours, choice.max or None), 1))
+
+
+def _tours_of(run: Run, part: Part) -> Iterator[Exported]:
+    for batch in run.read_part(part, BATCH_TOURS):
+        columns = (batch.structured.tolist(), batch.symmetry.tolist(), batch.iterations.tolist(), batch.tours)
+        for structured, symmetry, iteration, squares in zip(*columns, strict=True):
+            start = run.board.name(int(squares[0]))
+            yield Exported(0, start, part.kind, structured, SYMMETRIES[symmetry], iteration, squares)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One tour in each format.
+
+
+def _txt(board: Board, tour: Exported) -> str:
+    """A line about the tour, the board with its numbers, and an empty line."""
+    words = [tour.variant, *(["structured"] if tour.structured else [])]
+    words += [tour.symmetry] if tour.symmetry != SYMMETRIES[0] else []
+    end = board.name(int(tour.squares[-1]))
+    about = f"{tour.number}: {', '.join(words)}, from {tour.start} to {end}, found after {tour.iteration} iterations"
+    return f"{about}\n{as_text(board, tour.squares)}\n\n"
+
+
+CSV_COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteration", "tour")
+
+
+def _csv(board: Board, tour: Exported) -> str:
+    """The squares of the tour are one field, with spaces between their names."""
+    squares = " ".join(_path(board, tour))
+    word = "true" if tour.structured else "false"
+    return f"{tour.number},{tour.start},{tour.variant},{word},{tour.symmetry},{tour.iteration},{squares}\n"
+
+
+def _jsonl(board: Board, tour: Exported) -> str:
+    values = {name: getattr(tour, name) for name in CSV_COLUMNS[:-1]}
+    return json.dumps({**values, "tour": list(_path(board, tour))}) + "\n"
+
+
+FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
+    "txt": (_txt, ""),
+    "csv": (_csv, ",".join(CSV_COLUMNS) + "\n"),
+    "jsonl": (_jsonl, ""),
+}
+
+
+@lru_cache(maxsize=1)
+def _names(board: Board) -> Sequence[str]:
+    """The names of all squares: made once, for a million tours would make them a million times."""
+    return [board.name(square) for square in range(board.squares)]
+
+
+def _path(board: Board, tour: Exported) -> Iterable[str]:
+    return map(_names(board).__getitem__, tour.squares.tolist())
+
+
+def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) -> int:
+    form, header = FORMATS[choice.format]
+    stream.write(header)
+    count = 0
+    for tour in tours:
+        stream.write(form(run.board, tour))
+        count += 1
+    return count
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Files and folders.
+
+
+def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
+    """The file appears under its name when it is complete."""
+    staged = path.with_name(path.name + ".part")
+    try:
+        with open(staged, "w", encoding="utf-8", newline="\n") as stream:
+            count = _write(run, choice, tours, stream)
+        os.replace(staged, path)
+    finally:
+        staged.unlink(missing_ok=True)
+    return count, [path]
+
+
+def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
+    """A file for each start square or kind and a table of counts; with kinds also one of times, if there are any."""
+    form, header = FORMATS[choice.format]
+    counts: dict[str, int] = {}
+    with Streams(folder, choice.format, header) as streams:
+        for tour in tours:
+            name = tour.start if choice.split == "start" else tour.kind
+            streams.get(name).write(form(run.board, tour))
+            counts[name] = counts.get(name, 0) + 1
+    tables = {COUNTS: counts_csv(choice.split, counts)}
+    if run.config.has_times and choice.split == "kind":
+        tables[TIMES] = times_csv(run, choice)
+    for name, text in tables.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    files = [*(f"{name}.{choice.format}" for name in counts), *tables]
+    return sum(counts.values()), [folder / name for name in files]
+
+
+class Streams:
+    """Files of a folder by name; only so many are open at a time, for start squares may be thousands."""
+
+    def __init__(self, folder: Path, ending: str, header: str) -> None:
+        self.folder, self.ending, self.header = folder, ending, header
+        self._open: dict[str, TextIO] = {}
+
+    def get(self, name: str) -> TextIO:
+        if name not in self._open:
+            if len(self._open) >= OPEN_FILES:
+                self.close()
+            path = self.folder / f"{name}.{self.ending}"
+            head = "" if path.exists() else self.header
+            self._open[name] = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115  # closed by `close`
+            self._open[name].write(head)
+        return self._open[name]
+
+    def close(self) -> None:
+        for stream in self._open.values():
+            stream.close()
+        self._open.clear()
+
+    def __enter__(self) -> Streams:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def counts_csv(split: str, counts: dict[str, int]) -> str:
+    """How many tours each file has, and all together."""
+    rows = [(split, "tours"), *counts.items(), ("total", sum(counts.values()))]
+    return "".join(f"{name},{count}\n" for name, count in rows)
+
+
+def times_csv(run: Run, choice: Choice) -> str:
+    """What each tour of a start square took, whatever its variant, then the total and the average."""
+    table = run.times(choice.start).slice(0, choice.max or None)
+    rows = table.select(["seconds", "placements", "attempts"]).to_pylist()
+    stream = io.StringIO()
+    out = csv.writer(stream, lineterminator="\n")
+    out.writerow(["tour", "seconds", "placements", "attempts"])
+    for number, row in enumerate(rows, 1):
+        out.writerow([number, _number(row["seconds"]), row["placements"], row["attempts"]])
+    for name, share in (("total", 1), ("average", max(1, len(rows)))):
+        sums = [sum(row[column] or 0 for row in rows) / share for column in ("seconds", "placements", "attempts")]
+        out.writerow([name, *map(_number, sums)])
+    return stream.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def _export_pictures(run: Run, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
+    files = []
+    for tour in tours:
+        path = folder / f"{tour.number:06d}-{tour.start}-{tour.variant}.svg"
+        path.write_text(tour_svg(run.board, tour.squares.tolist(), tour.variant == "closed"), encoding="utf-8")
+        files.append(path)
+    return len(files), files
+
+
+def _refuse_pictures(run: Run, choice: Choice) -> None:
+    if run.board.squares > SVG_SQUARES:
+        raise BadRequest(
+            f"a picture has at most {SVG_SQUARES:,} squares: {run.board}; the other formats take any board"
+        )
+    count = sum(part.rows for part in run.parts(choice.start, choice.variant))
+    count = min(count, choice.max or count)
+    if count > MAX_PICTURES:
+        raise BadRequest(f"at most {MAX_PICTURES:,} pictures, each a file, and not {count:,}: give --max or --start")
+
+
+def _new_folder(output: str, check: Callable[[], None] = lambda: None) -> Path:
+    """A folder with nothing in it: files of another export would mix with those of this one."""
+    check()
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise BadRequest(f"the folder is not empty: {output!r}; choose another --output")
+    return folder
