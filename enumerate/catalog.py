@@ -151,6 +151,11 @@ class Run:
         structured = columns.column("structured").to_numpy()
         return structured, _symmetry_codes(columns.column("symmetry").chunk(0), part)
 
+    def iterations(self, part: Part) -> NDArray[np.int64]:
+        """When each tour of one part was found; the tours are not decoded."""
+        with self._opened(part, tours_schema(self.board), None) as file:
+            return np.asarray(file.read(columns=["iteration"]).column("iteration").to_numpy())
+
     def times(self, start: str | None = None) -> pa.Table:
         """What each tour took, where the strategy makes one tour after the other."""
         rows = (rows for part in self._parts(start, (TIMES,)) for rows in self.read_times(part))

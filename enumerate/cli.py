@@ -332,6 +332,24 @@ def export(
     return DONE
 
 
+@app.command
+def report(run: str, *, output: str | None = None) -> int:
+    """Write a run as one page to send to someone: summary, heat map, tours over iterations, a gallery, a player.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or its address.
+    output
+        The file. It needs no network, and opens from disk. [default: the name of the run and .html]
+    """
+    from .web.report import report_of
+
+    name, page = report_of(run)
+    save(output or f"{name}.html", page.encode())
+    return DONE
+
+
 Port = Annotated[int, Parameter(converter=whole)]
 Browser = Annotated[bool, Parameter(name="--open", negative="--no-open", show_default=False)]
 

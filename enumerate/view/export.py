@@ -9,9 +9,9 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -84,16 +84,17 @@ def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tupl
 
 def chosen_tours(run: Run, choice: Choice) -> Iterator[Exported]:
     """The tours one after the other, in the order of the run."""
-    tours = (tour for part in run.parts(choice.start, choice.variant) for tour in _tours_of(run, part))
-    return (replace(tour, number=number) for number, tour in enumerate(islice(tours, choice.max or None), 1))
+    numbers = count(1)
+    tours = (tour for part in run.parts(choice.start, choice.variant) for tour in _tours_of(run, part, numbers))
+    return islice(tours, choice.max or None)
 
 
-def _tours_of(run: Run, part: Part) -> Iterator[Exported]:
+def _tours_of(run: Run, part: Part, numbers: Iterator[int]) -> Iterator[Exported]:
     for batch in run.read_part(part, BATCH_TOURS):
         columns = (batch.structured.tolist(), batch.symmetry.tolist(), batch.iterations.tolist(), batch.tours)
         for structured, symmetry, iteration, squares in zip(*columns, strict=True):
             start = run.board.name(int(squares[0]))
-            yield Exported(0, start, part.kind, structured, SYMMETRIES[symmetry], iteration, squares)
+            yield Exported(next(numbers), start, part.kind, structured, SYMMETRIES[symmetry], iteration, squares)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,11 +145,11 @@ def _path(board: Board, tour: Exported) -> Iterable[str]:
 def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) -> int:
     form, header = FORMATS[choice.format]
     stream.write(header)
-    count = 0
+    written = 0
     for tour in tours:
         stream.write(form(run.board, tour))
-        count += 1
-    return count
+        written += 1
+    return written
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -160,11 +161,11 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
     staged = path.with_name(path.name + ".part")
     try:
         with open(staged, "w", encoding="utf-8", newline="\n") as stream:
-            count = _write(run, choice, tours, stream)
+            written = _write(run, choice, tours, stream)
         os.replace(staged, path)
     finally:
         staged.unlink(missing_ok=True)
-    return count, [path]
+    return written, [path]
 
 
 def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
@@ -217,7 +218,7 @@ class Streams:
 def counts_csv(split: str, counts: dict[str, int]) -> str:
     """How many tours each file has, and all together."""
     rows = [(split, "tours"), *counts.items(), ("total", sum(counts.values()))]
-    return "".join(f"{name},{count}\n" for name, count in rows)
+    return "".join(f"{name},{tours}\n" for name, tours in rows)
 
 
 def times_csv(run: Run, choice: Choice) -> str:
@@ -253,10 +254,10 @@ def _refuse_pictures(run: Run, choice: Choice) -> None:
         raise BadRequest(
             f"a picture has at most {SVG_SQUARES:,} squares: {run.board}; the other formats take any board"
         )
-    count = sum(part.rows for part in run.parts(choice.start, choice.variant))
-    count = min(count, choice.max or count)
-    if count > MAX_PICTURES:
-        raise BadRequest(f"at most {MAX_PICTURES:,} pictures, each a file, and not {count:,}: give --max or --start")
+    there = sum(part.rows for part in run.parts(choice.start, choice.variant))
+    asked = min(there, choice.max or there)
+    if asked > MAX_PICTURES:
+        raise BadRequest(f"at most {MAX_PICTURES:,} pictures, each a file, and not {asked:,}: give --max or --start")
 
 
 def _new_folder(output: str, check: Callable[[], None] = lambda: None) -> Path:

@@ -30,6 +30,6 @@ def make_app(place: str | None = None) -> ASGIApp:
         *explorer.routes(Library(place)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers = dict.fromkeys((HTTPException, EnumerateError, Exception), error_answer)
+    handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
     # The guard stands outside of everything, or an internal error would be answered without its headers.
     return Guard(Starlette(routes=routes, exception_handlers=handlers))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -15,14 +14,14 @@ from starlette.routing import BaseRoute, Route
 
 from ..errors import BadRequest, EnumerateError
 from .library import Library
+from .live_run import LiveRun, Snapshot, path_of
 from .overview import overview
 from .pages import page
 from .pictures import FILES, file_of, gallery_item, page_tours, player
 from .query import CHOICES, Query, parse_query
 from .selection import Found, Selection
-from .shelf import Shelf, Snapshot
 
-View = Callable[[Snapshot, Query, str], Response]
+View = Callable[[Snapshot, Query], Response]
 
 
 def routes(library: Library) -> list[BaseRoute]:
@@ -30,14 +29,14 @@ def routes(library: Library) -> list[BaseRoute]:
         """A handler that looks at the run in the address."""
 
         def handler(request: Request) -> Response:
-            shelf = library.run(request.path_params["name"])
-            return shelf.look(lambda now: make(now, parse_query(request.query_params, now.run.board), path_of(shelf)))
+            run = library.run(request.path_params["name"])
+            return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
 
         return handler
 
     def home(_: Request) -> Response:
         if library.is_run:
-            return RedirectResponse(path_of(library.run(library.names()[0])))
+            return RedirectResponse(path_of(library.names()[0]))
         return page("runs.html", section="runs", runs=[_summary(library.run(name)) for name in library.names()])
 
     pages: dict[str, View] = {
@@ -52,40 +51,35 @@ def routes(library: Library) -> list[BaseRoute]:
     return [Route("/", home), *(Route(f"/runs/{{name}}{end}", view(make)) for end, make in pages.items())]
 
 
-def path_of(shelf: Shelf) -> str:
-    return f"/runs/{quote(shelf.name, safe='')}"
-
-
-def _summary(shelf: Shelf) -> dict[str, Any]:
+def _summary(run: LiveRun) -> dict[str, Any]:
     """A line of the list of runs; one that cannot be read says why, and the others are listed all the same."""
+    line = {"name": run.name, "path": path_of(run.name), "snapshot": None, "error": ""}
     try:
-        return shelf.look(
-            lambda now: {"name": shelf.name, "path": path_of(shelf), "snapshot": now, "tours": now.tours, "error": ""}
-        )
+        return {**line, "snapshot": run.look(lambda now: now)}
     except (EnumerateError, OSError) as error:
-        return {"name": shelf.name, "path": path_of(shelf), "error": str(error)}
+        return {**line, "error": str(error)}
 
 
-def overview_page(now: Snapshot, query: Query, path: str) -> Response:
-    return page("run.html", section="runs", name=name_in(path), **overview(now, query, path))
+def overview_page(now: Snapshot, query: Query) -> Response:
+    return page("run.html", section="runs", **overview(now, query))
 
 
-def overview_fragment(now: Snapshot, query: Query, path: str) -> Response:
+def overview_fragment(now: Snapshot, query: Query) -> Response:
     """The part of the page that changes while a run goes on."""
-    return page("_overview.html", **overview(now, query, path))
+    return page("_overview.html", **overview(now, query))
 
 
-def status_json(now: Snapshot, _query: Query, _path: str) -> Response:
+def status_json(now: Snapshot, _query: Query) -> Response:
     return JSONResponse({"stamp": now.stamp, "state": now.state, "tours": now.tours, "totals": now.totals})
 
 
-def tours_page(now: Snapshot, query: Query, path: str) -> Response:
+def tours_page(now: Snapshot, query: Query) -> Response:
     selection, found, pages = page_of(now, query)
     return page(
         "tours.html",
         section="runs",
-        name=name_in(path),
-        path=path,
+        name=now.name,
+        path=now.path,
         query=query,
         count=len(selection),
         pages=pages,
@@ -97,7 +91,7 @@ def tours_page(now: Snapshot, query: Query, path: str) -> Response:
     )
 
 
-def tours_json(now: Snapshot, query: Query, _path: str) -> Response:
+def tours_json(now: Snapshot, query: Query) -> Response:
     selection, found, pages = page_of(now, query)
     return JSONResponse({"count": len(selection), "pages": pages, "tours": [asdict(one) for one in found]})
 
@@ -122,21 +116,21 @@ def choices(now: Snapshot) -> dict[str, list[str]]:
     return {"variant": variants, "structured": list(CHOICES["structured"]), "symmetry": symmetries}
 
 
-def tour_page(now: Snapshot, query: Query, path: str) -> Response:
+def tour_page(now: Snapshot, query: Query) -> Response:
     selection = Selection(now, query.wanted)
     found = selection.one(query.number, query.sort)
     size = page_tours(now.run.board)
     return page(
         "tour.html",
         section="runs",
-        name=name_in(path),
-        path=path,
+        name=now.name,
+        path=now.path,
         query=query,
         found=found,
         count=len(selection),
         any_number=any_number(selection),
-        back=query.to(f"{path}/tours", page=(query.number - 1) // size + 1, number=1),
-        here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{path}/tour"),
+        back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
+        here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
         player=player(now.run.board, found),
         files=list(FILES),
     )
@@ -145,20 +139,15 @@ def tour_page(now: Snapshot, query: Query, path: str) -> Response:
 def file_view(ending: str) -> View:
     """A tour as a file to keep."""
 
-    def view(now: Snapshot, query: Query, path: str) -> Response:
+    def view(now: Snapshot, query: Query) -> Response:
         found = Selection(now, query.wanted).one(query.number, query.sort)
         content, media_type = file_of(ending, now.run.board, found)
-        disposition = f'attachment; filename="{file_name(path, found)}.{ending}"'
+        disposition = f'attachment; filename="{file_name(now.name, found)}.{ending}"'
         return Response(content, media_type=media_type, headers={"content-disposition": disposition})
 
     return view
 
 
-def file_name(path: str, found: Found) -> str:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name_in(path)).strip("-.") or "run"
+def file_name(run: str, found: Found) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", run).strip("-.") or "run"
     return f"{name}-{found.start}-{found.variant}-{found.place}"
-
-
-def name_in(path: str) -> str:
-    """The name of the run, as people read it."""
-    return unquote(path.removeprefix("/runs/"))

@@ -9,8 +9,8 @@ from threading import Lock
 from ..errors import BadRequest
 from ..manifest import NAME
 from ..storage import is_url, open_storage
+from .live_run import LiveRun
 from .pages import NotFound
-from .shelf import Shelf
 
 
 class Library:
@@ -19,7 +19,7 @@ class Library:
     def __init__(self, place: str | None) -> None:
         self.place = place
         self.is_run = place is not None and _is_run(place)
-        self._open: dict[str, Shelf] = {}
+        self._open: dict[str, LiveRun] = {}
         self._lock = Lock()
         if place is not None and not self.is_run:
             _refuse_without_runs(place)
@@ -28,19 +28,19 @@ class Library:
         """The names of the runs that there are now, in order."""
         return sorted(self._places())
 
-    def run(self, name: str) -> Shelf:
+    def run(self, name: str) -> LiveRun:
         """A run, opened once and kept."""
         place = self._places().get(name)
         if place is None:
             raise NotFound(f"there is no such run: {name!r}")
         with self._lock:
-            return self._open.setdefault(name, Shelf(name, place))
+            return self._open.setdefault(name, LiveRun(name, place))
 
     def _places(self) -> dict[str, str]:
         if self.place is None:
             return {}
         if self.is_run:
-            return {_name_of(self.place): self.place}
+            return {name_of(self.place): self.place}
         return _runs_in(self.place)
 
 
@@ -64,7 +64,7 @@ def _runs_in(place: str) -> dict[str, str]:
         return {}
 
 
-def _name_of(place: str) -> str:
+def name_of(place: str) -> str:
     """The last word of a path or an address."""
     path = place.rstrip("/") if is_url(place) else os.path.abspath(place)
     return path.rpartition("/")[2] or "run"

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from ..tour import SYMMETRIES
 from ..view.heat import Heat, heat_svg
 from ..view.words import short, short_time
+from .live_run import Snapshot
 from .query import MEASURES, Query
-from .shelf import Snapshot
 
 MAP_SQUARES = 2_500  # more links than this are too many for a page
 TABLE_ROWS = 400
@@ -25,17 +25,18 @@ STATES = {
 Row = dict[str, Any]
 
 
-def overview(snapshot: Snapshot, query: Query, path: str) -> dict[str, Any]:
+def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
     """The values of the template."""
     return {
+        "name": snapshot.name,
         "snapshot": snapshot,
         "query": query,
-        "path": path,
+        "path": snapshot.path,
         "measures": MEASURES,
         "state": STATES[snapshot.state],
         "facts": facts(snapshot),
         "settings": settings(snapshot),
-        "heat_map": heat_map(snapshot, query, f"{path}/tours"),
+        "heat_map": heat_map(snapshot, query, f"{snapshot.path}/tours"),
         "extent": extent(snapshot, query),
         "rows": snapshot.rows[:TABLE_ROWS],
         "more_rows": max(0, len(snapshot.rows) - TABLE_ROWS),

@@ -48,13 +48,15 @@ def status_of(error: Exception) -> int:
             return 400
         case Damaged():
             return 409  # the run is in a state that cannot be shown; the server is not at fault
+        case OSError():
+            return 503  # disk or network
     return 500
 
 
 def error_answer(request: Request, error: Exception) -> Response:
     """One clear line, as a page or as JSON."""
     status = status_of(error)
-    if isinstance(error, EnumerateError):
+    if isinstance(error, EnumerateError | OSError):
         message = str(error)
     elif isinstance(error, HTTPException):
         message = "there is no such page" if status == 404 else error.detail.lower()

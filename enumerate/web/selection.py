@@ -11,7 +11,7 @@ from ..errors import BadRequest
 from ..jobs import Part, SliceResult
 from ..tour import SYMMETRIES
 from .counting import Wanted, count_in_part, counts_in_slices, matching_rows, wanted_parts
-from .shelf import Snapshot
+from .live_run import Snapshot
 
 SORTS = ("first", "last")  # found
 

@@ -145,4 +145,14 @@ class Player {
   }
 }
 
-export const players = [...document.querySelectorAll("[data-player]")].map((root) => new Player(root));
+const players = [...document.querySelectorAll("[data-player]")].map((root) => new Player(root));
+
+// Pictures of a gallery that put their tour into the player of the page.
+for (const button of players.length ? document.querySelectorAll("[data-load]") : []) {
+  button.addEventListener("click", () => {
+    players[0].load(players[0].board, JSON.parse(button.dataset.squares), JSON.parse(button.dataset.closed));
+    players[0].goTo(1);
+    players[0].root.scrollIntoView({ block: "nearest" });
+    players[0].find('[data-do="play"]').focus({ preventScroll: true });
+  });
+}

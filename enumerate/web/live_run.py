@@ -11,12 +11,12 @@ from functools import cached_property
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from ..catalog import Run
 from ..errors import Damaged
 from ..jobs import SliceResult
-from ..ledger import JobProgress, read_record, record_name, shelves
-from ..manifest import Manifest
+from ..ledger import JobProgress, Shelf, read_record, record_name, shelves
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
 KEPT_RECORDS = 50_000
@@ -25,18 +25,28 @@ ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing
 Result = TypeVar("Result")
 
 
-class Snapshot:
-    """A run at one moment."""
+def path_of(name: str) -> str:
+    """Where the pages of a run are."""
+    return f"/runs/{quote(name, safe='')}"
 
-    def __init__(self, run: Run, records: RecordCache) -> None:
+
+class Snapshot:
+    """A run at one moment: when its records were these."""
+
+    def __init__(self, name: str, run: Run, found: dict[int, Shelf], records: RecordCache) -> None:
+        self.name = name
         self.run = run
+        self.found = found
         self.records = records
-        found = shelves(run.storage, run.plan)
         lasts = ((job, found[job.number].last()) for job in run.plan)
         # Where the run's own property would read the last record of every job again.
         run.progress = [
             JobProgress(job, records.read(run, record_name(job.number, *last)) if last else None) for job, last in lasts
         ]
+
+    @property
+    def path(self) -> str:
+        return path_of(self.name)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -92,16 +102,16 @@ class RecordCache:
         return found
 
 
-class Shelf:
+class LiveRun:
     """A run under its name."""
 
     def __init__(self, name: str, place: str) -> None:
         self.name = name
         self.place = place
         self._lock = Lock()
-        self._manifest: Manifest | None = None
         self._records = RecordCache()
-        self._latest: tuple[float, Snapshot] | None = None
+        self._latest: Snapshot | None = None
+        self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
         """What a function makes of the run as it is now; once more if a file of a run at work has gone meanwhile."""
@@ -116,14 +126,16 @@ class Shelf:
 
     def _now(self, anew: bool) -> Snapshot:
         with self._lock:
-            if self._latest and not anew and monotonic() - self._latest[0] < FRESH_SECONDS:
-                return self._latest[1]
-            run = Run(self.place)
-            if self._manifest is None or run.manifest.id != self._manifest.id:
-                self._records = RecordCache()  # started over
-            elif run.manifest == self._manifest and self._latest:
-                run.plan = self._latest[1].run.plan
-            self._manifest = run.manifest
-            snapshot = Snapshot(run, self._records)
-            self._latest = (monotonic(), snapshot)
-            return snapshot
+            if self._latest is None or anew or monotonic() - self._read_at > FRESH_SECONDS:
+                self._latest = self._read(self._latest)
+                self._read_at = monotonic()
+            return self._latest
+
+    def _read(self, before: Snapshot | None) -> Snapshot:
+        run = Run(self.place)
+        if before is None or before.run.manifest != run.manifest:
+            self._records = RecordCache()  # it may have been started over
+            return Snapshot(self.name, run, shelves(run.storage, run.plan), self._records)
+        run.plan = before.run.plan
+        found = shelves(run.storage, run.plan)
+        return before if found == before.found else Snapshot(self.name, run, found, self._records)
