@@ -139,22 +139,28 @@ class Run:
                 after = first + file.metadata.row_group(group).num_rows
                 here = [row - first for row in rows if first <= row < after]
                 if here:
-                    tables.append(file.read_row_group(group).take(here))
+                    tables.append(file.read_row_group(group, use_threads=False).take(here))
                 first = after
         (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
         return self._batch(batch, part)
 
-    def kinds(self, part: Part) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-        """For each tour of one part whether it is structured, and its place in SYMMETRIES; tours are not decoded."""
-        with self._opened(part, tours_schema(self.board), None) as file:
-            columns = file.read(columns=["structured", "symmetry"]).unify_dictionaries().combine_chunks()
-        structured = columns.column("structured").to_numpy()
-        return structured, _symmetry_codes(columns.column("symmetry").chunk(0), part)
+    def structured(self, part: Part) -> NDArray[np.bool_]:
+        """For each tour of one part whether it is structured."""
+        return np.asarray(self._column(part, "structured").to_numpy())
+
+    def symmetries(self, part: Part) -> NDArray[np.uint8]:
+        """For each tour of one part its place in SYMMETRIES."""
+        column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
+        return _symmetry_codes(column, part)
 
     def iterations(self, part: Part) -> NDArray[np.int64]:
-        """When each tour of one part was found; the tours are not decoded."""
+        """When each tour of one part was found."""
+        return np.asarray(self._column(part, "iteration").to_numpy())
+
+    def _column(self, part: Part, name: str) -> pa.ChunkedArray:
+        """One column of a part; the tours are not decoded. Threads would cost more than they save."""
         with self._opened(part, tours_schema(self.board), None) as file:
-            return np.asarray(file.read(columns=["iteration"]).column("iteration").to_numpy())
+            return file.read(columns=[name], use_threads=False).column(name)
 
     def times(self, start: str | None = None) -> pa.Table:
         """What each tour took, where the strategy makes one tour after the other."""

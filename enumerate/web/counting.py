@@ -8,7 +8,6 @@ the columns of kinds are read, without the tours, and what they say is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,7 +18,6 @@ from ..catalog import Run
 from ..jobs import Part, SliceResult
 from ..tour import SYMMETRIES
 
-READERS = 8  # parts that are read at a time
 SYMMETRIC = "symmetric"  # in whatever way
 
 
@@ -44,19 +42,11 @@ def wanted_parts(wanted: Wanted, result: SliceResult) -> list[Part]:
     return [part for part in result.tour_parts if wanted.variant in ("", part.kind)]
 
 
-def counts_in_slices(run: Run, wanted: Wanted, results: Sequence[SliceResult]) -> list[int]:
-    """How many tours of each slice are wanted."""
-    counts = [_from_record(wanted, wanted_parts(wanted, result), result) for result in results]
-    unknown = [result for result, count in zip(results, counts, strict=True) if count is None]
-    if not unknown:
-        return [count or 0 for count in counts]
-
-    def read(result: SliceResult) -> int:
-        return sum(count_in_part(run, wanted, part, result) for part in wanted_parts(wanted, result))
-
-    with ThreadPoolExecutor(READERS) as pool:
-        found = pool.map(read, unknown)
-        return [next(found) if count is None else count for count in counts]
+def count_in_slice(run: Run, wanted: Wanted, result: SliceResult) -> int:
+    """How many tours of a slice are wanted."""
+    parts = wanted_parts(wanted, result)
+    known = _from_record(wanted, parts, result)
+    return sum(count_in_part(run, wanted, part, result) for part in parts) if known is None else known
 
 
 def count_in_part(run: Run, wanted: Wanted, part: Part, result: SliceResult) -> int:
@@ -122,8 +112,9 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=16)  # of two megabytes at the most
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    are_structured, symmetry = source.run.kinds(source.part)
-    mask = np.isin(symmetry, codes)
+    mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
-        mask &= are_structured == (structured == "yes")
+        mask &= source.run.structured(source.part) == (structured == "yes")
+    if len(codes) < len(SYMMETRIES):
+        mask &= np.isin(source.run.symmetries(source.part), codes)
     return np.flatnonzero(mask).astype(np.int32)

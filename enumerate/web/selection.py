@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BadRequest
 from ..jobs import Part, SliceResult
 from ..tour import SYMMETRIES
-from .counting import Wanted, count_in_part, counts_in_slices, matching_rows, wanted_parts
+from .counting import Wanted, count_in_part, count_in_slice, matching_rows, wanted_parts
 from .live_run import Snapshot
 
 SORTS = ("first", "last")  # found
@@ -46,11 +46,10 @@ class Selection:
         self.run = snapshot.run
         self.wanted = wanted
         start = self.run.board.square(wanted.start) if wanted.start else None
-        results = list(snapshot.results(start))
         self.stretches = [
             Stretch(result, {"open": result.before.tours_open, "closed": result.before.tours_closed}, count)
-            for result, count in zip(results, counts_in_slices(self.run, wanted, results), strict=True)
-            if count
+            for result in snapshot.results(start)
+            if (count := count_in_slice(self.run, wanted, result))
         ]
         self.ends = np.cumsum([stretch.count for stretch in self.stretches], dtype=np.int64)
 
