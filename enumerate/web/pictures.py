@@ -18,6 +18,7 @@ from ..view.svg import SVG_SQUARES, tour_svg
 from .selection import Found
 
 PLAYER_SQUARES = 10_000  # a browser animates no more
+LARGE_SQUARES = 1_000  # a large picture of more has no numbers until the player draws it
 NUMBERED_SQUARES = 144  # on small pictures of larger boards nobody could read the numbers
 GALLERY_TOURS, GALLERY_SQUARES = 12, 20_000
 
@@ -42,12 +43,11 @@ def picture(board: Board, found: Found, numbers: bool | None = None) -> Markup |
 
 def player(board: Board, found: Found) -> dict[str, Any]:
     """What the player is given: the board and the tour, if a browser can animate it, and a picture in any case."""
-    numbers = board.squares <= PLAYER_SQUARES
     return {
         "board": {"rows": board.rows, "cols": board.cols, "missing": board.missing},
         "squares": found.squares if board.squares <= PLAYER_SQUARES else None,
         "closed": found.variant == "closed",
-        "picture": picture(board, found, numbers),
+        "picture": picture(board, found, numbers=board.squares <= LARGE_SQUARES),
     }
 
 
