@@ -63,6 +63,10 @@ def open_page(chromium):
     """
     complaints, contexts = [], []
 
+    def failures(request):
+        # What a page still waits for when it is left, and a file that is kept instead of shown, count as aborted.
+        return [] if "ERR_ABORTED" in request.failure else [f"{request.failure}: {request.url}"]
+
     def opened(url, **settings):
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         contexts.append(context)
@@ -70,11 +74,10 @@ def open_page(chromium):
         page.set_default_timeout(15_000)
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", lambda request: complaints.append(f"failed: {request.url}"))
+        page.on("requestfailed", lambda request: complaints.extend(failures(request)))
         page.goto(url)
         return page
 
-    opened.complaints = complaints
     yield opened
     for context in contexts:
         context.close()

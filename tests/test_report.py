@@ -105,7 +105,7 @@ def test_few_of_many_are_spread_evenly(items, count, expected):
 
 def test_the_command_writes_the_file_under_the_name_of_the_run(reports, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    folder, page = reports["small"]
+    folder, _ = reports["small"]
     assert main(["report", str(folder)]) == 0
     assert capsys.readouterr().out == "wrote small.html\n"
     assert (tmp_path / "small.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
