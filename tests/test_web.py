@@ -7,9 +7,11 @@ import shutil
 import socket
 import time
 
+import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
+from enumerate import config
 from enumerate.catalog import Run
 from enumerate.cli import main
 from enumerate.config import Config
@@ -34,10 +36,12 @@ def make_run(folder, **values):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """A folder with two runs."""
+    """A folder with two runs. Their parts have many row groups, as those of large runs have."""
     folder = tmp_path_factory.mktemp("runs")
-    make_run(folder / "both-3x10", **BOTH)
-    make_run(folder / "closed-6x6", **CLOSED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "BATCH_BYTES", 36 * 40)
+        make_run(folder / "both-3x10", **BOTH)
+        make_run(folder / "closed-6x6", **CLOSED)
     return folder
 
 
@@ -243,6 +247,11 @@ def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
     (damaged / "closed-6x6").rename(damaged / "renamed")
     assert site.get("/runs/closed-6x6").status_code == 404
     assert site.get("/runs/renamed").status_code == 200
+    alone = client(damaged / "renamed")
+    shutil.rmtree(damaged / "renamed")
+    answer = alone.get("/runs/renamed")
+    assert answer.status_code == 404
+    assert "not the folder of a run" in answer.text
 
 
 @pytest.mark.usefixtures("no_waiting")
@@ -340,6 +349,8 @@ def test_the_runs_have_tours_of_every_kind_that_is_tested(runs):
     assert all(both[name] for name in ("tours_open", "tours_closed", "structured", "path_180", "closed_180"))
     assert all(closed[name] for name in ("structured", "closed_180", "closed_90"))
     assert both["parts"] > 12
+    part = next((runs / "closed-6x6").rglob("start=b2/part-*.parquet"))
+    assert pq.ParquetFile(part).num_row_groups > 5
 
 
 def test_the_place_of_a_tour_leads_to_the_same_tour(site):

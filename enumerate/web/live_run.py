@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ..catalog import Run
-from ..errors import Damaged
+from ..errors import BadRequest, Damaged
 from ..jobs import SliceResult
 from ..ledger import JobProgress, Shelf, read_record, record_name, shelves
+from .pages import NotFound
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
 KEPT_RECORDS = 50_000
@@ -132,7 +133,10 @@ class LiveRun:
             return self._latest
 
     def _read(self, before: Snapshot | None) -> Snapshot:
-        run = Run(self.place)
+        try:
+            run = Run(self.place)
+        except BadRequest as error:
+            raise NotFound(str(error)) from None
         if before is None or before.run.manifest != run.manifest:
             self._records = RecordCache()  # it may have been started over
             return Snapshot(self.name, run, shelves(run.storage, run.plan), self._records)
