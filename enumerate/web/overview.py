@@ -17,6 +17,7 @@ TABLE_ROWS = 400
 
 STATES = {
     "exhausted": "exhausted: nothing is left to find",
+    "finished": "finished: its strategy makes no other tours",
     "complete": "complete: every start square has had its budget",
     "working": "unfinished: a search is at work on it, or was killed",
     "stopped": "unfinished: the same command continues it",
@@ -33,7 +34,7 @@ def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
         "query": query,
         "path": snapshot.path,
         "measures": MEASURES,
-        "state": STATES[snapshot.state],
+        "state": state_of(snapshot),
         "facts": facts(snapshot),
         "settings": settings(snapshot),
         "heat_map": heat_map(snapshot, query, f"{snapshot.path}/tours"),
@@ -41,6 +42,12 @@ def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
         "rows": snapshot.rows[:TABLE_ROWS],
         "more_rows": max(0, len(snapshot.rows) - TABLE_ROWS),
     }
+
+
+def state_of(snapshot: Snapshot) -> str:
+    """How the run stands, in words."""
+    is_finished = snapshot.state == "exhausted" and not snapshot.run.config.is_depth_first
+    return STATES["finished" if is_finished else snapshot.state]
 
 
 def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
@@ -89,9 +96,9 @@ def heat_map(snapshot: Snapshot, query: Query, path: str = "") -> Markup | None:
 
 
 def extent(snapshot: Snapshot, query: Query) -> tuple[str, str] | None:
-    """The least and the most of the map, in words."""
+    """The least and the most of the map, in words, if they differ."""
     measured = sorted(pair for row in snapshot.rows if (pair := _measured(row, query.by))[0])
-    return (measured[0][1], measured[-1][1]) if measured else None
+    return (measured[0][1], measured[-1][1]) if measured and measured[0] != measured[-1] else None
 
 
 def _measured(row: Row, by: str) -> tuple[float, str]:

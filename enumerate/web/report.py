@@ -17,7 +17,7 @@ from .counting import SYMMETRIC, Wanted
 from .growth import growth_svg
 from .library import name_of
 from .live_run import LiveRun, Snapshot
-from .overview import MAP_SQUARES, STATES, facts, heat_map, settings
+from .overview import MAP_SQUARES, facts, heat_map, settings, state_of
 from .pages import STATIC, TEMPLATES
 from .pictures import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 from .query import MEASURES, Query
@@ -47,7 +47,7 @@ def report_html(now: Snapshot) -> str:
         style=Markup(style),
         script=Markup(script),
         snapshot=now,
-        state=STATES[now.state],
+        state=state_of(now),
         facts=facts(now),
         settings=settings(now),
         maps=maps(now),
