@@ -15,6 +15,7 @@ from enumerate import config
 from enumerate.catalog import Run
 from enumerate.cli import main
 from enumerate.config import Config
+from enumerate.manifest import write_manifest
 from enumerate.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
 from enumerate.web import live_run, overview, pictures
@@ -270,6 +271,30 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
     again = site.get("/runs/run/status.json").json()
     assert again["tours"] == before["tours"]
     assert again["stamp"] != before["stamp"]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
+    """So it is while a search is at work."""
+    site = client(damaged)
+    record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
+    data = record.read_bytes()
+    record.unlink()
+    before = site.get("/runs/closed-6x6/status.json").json()
+    record.write_bytes(data)
+    after = site.get("/runs/closed-6x6/status.json").json()
+    assert (before["state"], after["state"]) == ("stopped", "complete")
+    assert after["tours"] - before["tours"] == Run(damaged / "closed-6x6").summary().to_pylist()[7]["tours_closed"]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
+    site = client(damaged)
+    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
+    run = Run(damaged / "closed-6x6")
+    larger = Config.from_values({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
+    write_manifest(run.storage, larger, run.manifest, shift="somebody")
+    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 
 
 # What is shown.
