@@ -15,6 +15,7 @@ from enumerate import config
 from enumerate.catalog import Run
 from enumerate.cli import main
 from enumerate.config import Config
+from enumerate.errors import BadRequest
 from enumerate.manifest import write_manifest
 from enumerate.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
@@ -446,6 +447,19 @@ def test_a_board_too_large_for_pictures_is_still_told_about(site, monkeypatch):
     assert site.get("/runs/closed-6x6/tour.svg").status_code == 400
     assert site.get("/runs/closed-6x6/tour.png").status_code == 400
     assert len(site.get("/runs/closed-6x6/tour.txt").text.split()) == 36
+
+
+@pytest.mark.cluster
+def test_a_run_on_an_object_store_is_explored_too(s3_place):
+    make_run(s3_place, **BOTH)
+    site = client(s3_place)
+    path = site.get("/").url.path
+    assert path == f"/runs/{s3_place.rpartition('/')[2]}"
+    tours = site.get(f"{path}/tours.json?start=a1&structured=yes").json()["tours"]
+    assert len(tours) == 12
+    assert site.get(f"{path}/tour.svg?start=a1").status_code == 200
+    with pytest.raises(BadRequest, match="neither the folder of a run"):
+        make_app(s3_place + "-none")
 
 
 @pytest.mark.slow
