@@ -390,7 +390,9 @@ def export(
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has enough
         return DONE
     except OSError as error:
-        raise BadRequest(f"cannot write: {output!r} ({error.strerror})") from None
+        if output is None:
+            raise
+        raise BadRequest(f"cannot write: {output!r} ({error.strerror or error})") from None
     if files:
         tell(f"wrote {count:,} tours to {output}" + (f" ({len(files):,} files)" if len(files) > 1 else ""))
     return DONE

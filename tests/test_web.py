@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
+import signal
 import socket
+import subprocess
 import time
 
 import pyarrow.parquet as pq
@@ -26,7 +29,7 @@ from enumerate.web.live_run import LiveRun
 from enumerate.web.selection import Selection
 
 from .serving import serving
-from .tools import run_serially
+from .tools import arguments, environment_with, run_serially
 
 BOTH = {"size": "3x10", "variant": "both", "start": "a1,b1,b2,c3,j1", "max": 60_000, "slice-iterations": 1_500}
 CLOSED = {"size": "6x6", "variant": "closed", "max": 30_000}
@@ -148,6 +151,17 @@ def test_a_port_in_use_costs_one_line(runs, capsys):
         assert main(["view", str(runs), "--port", str(port), "--no-open"]) == 2
     told = f"error: the port is in use: {port}; choose another --port, or 0 for any that is free\n"
     assert capsys.readouterr().err == told
+
+
+def test_ctrl_c_ends_the_server_in_order(runs):
+    words = arguments("view", runs, "--port", "0", "--no-open")
+    with subprocess.Popen(words, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        port = int(re.search(rb":(\d+)/", process.stdout.readline())[1])
+        with socket.create_connection(("127.0.0.1", port)) as browser:  # which keeps its connection
+            browser.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            assert browser.recv(12) == b"HTTP/1.1 200"
+            process.send_signal(signal.SIGINT)
+            assert (process.wait(20), process.stderr.read()) == (0, b"")
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "many"])
