@@ -357,9 +357,12 @@ def test_the_mode_is_remembered(address, open_page):
     assert page.evaluate("document.documentElement.dataset.palette") == "safe"
 
 
-def test_paper_shows_the_tour_and_no_controls(address, open_page):
-    page = open_page(f"{address}/runs/closed-6x6/tour?start=b2")
-    page.emulate_media(media="print")
+def test_paper_shows_the_tour_in_light_colours_and_no_controls(address, open_page):
+    page = open_page(f"{address}/runs/closed-6x6/tour?start=b2", color_scheme="dark")
+    ground = "getComputedStyle(document.querySelector('.stage .card-ground')).fill"
+    assert page.evaluate(ground) == "rgb(31, 34, 39)"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ground) == "rgb(251, 250, 247)"
     assert page.locator(".stage svg").is_visible()
     assert not page.locator(".controls").is_visible()
     assert not page.locator("header.top").is_visible()
