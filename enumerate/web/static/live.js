@@ -1,7 +1,7 @@
 // The first page of a run follows it: when the records have changed, the part that shows them is fetched anew.
 const live = document.getElementById("live");
 const UNFINISHED = 2000;
-const FINISHED = 15000;
+const FINISHED = 5000; // a larger budget may continue it
 
 function keepingFocus(change) {
   const focused = document.activeElement;
