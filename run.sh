@@ -2,7 +2,7 @@
 # ./run.sh ...             run python -m enumerate with these words
 # ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
-# ./run.sh test --all      the slow and the cluster tests too
+# ./run.sh test --all      the slow, the cluster and the browser tests too
 # ./run.sh bench ...       run a benchmark from benchmarks/
 #
 # The first call makes .venv and installs the pinned packages into it; later calls find them there.
@@ -72,12 +72,16 @@ install_for() {
     if needs_ray "$@"; then install requirements-cluster.lock; else install requirements.lock; fi
 }
 
+find_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
+
 run_tests() {
     cd "$root"
     export PATH=$venv/bin:$PATH
-    local tier=(-m "not slow and not cluster")
-    if [ "${1:-}" = --all ]; then tier=(); shift
-    else echo "(without the slow and the cluster tests; ./run.sh test --all runs them too)"; fi
+    local tier=(-m "not slow and not cluster and not browser")
+    if [ "${1:-}" = --all ]; then
+        tier=(); shift
+        find_browser >/dev/null || echo "(without the browser tests: no Chromium found; on Debian: apt install chromium)"
+    else echo "(without the slow, the cluster and the browser tests; ./run.sh test --all runs them too)"; fi
     echo "== format";  ruff format --check .
     echo "== lint";    ruff check .
     echo "== types";   mypy

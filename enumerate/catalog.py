@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,16 +132,48 @@ class Run:
 
         `data` is its content if it was read before; it is never larger than a slice.
         """
-        closed = part.kind == "closed"
         for rows in self._read(part, tours_schema(self.board), batch_tours, data):
-            count = len(rows)
-            yield Batch(
-                _squares(rows.column("tour"), self.board),
-                rows.column("iteration").to_numpy(),
-                np.full(count, closed),
-                rows.column("structured").to_numpy(zero_copy_only=False),
-                _symmetry_codes(rows.column("symmetry"), part),
-            )
+            yield self._batch(rows, part)
+
+    def _batch(self, rows: pa.RecordBatch, part: Part) -> Batch:
+        return Batch(
+            _squares(rows.column("tour"), self.board),
+            rows.column("iteration").to_numpy(),
+            np.full(len(rows), part.kind == "closed"),
+            rows.column("structured").to_numpy(zero_copy_only=False),
+            _symmetry_codes(rows.column("symmetry"), part),
+        )
+
+    def pick(self, part: Part, rows: Sequence[int]) -> Batch:
+        """Some tours of one part, by their places in it, from 0 and ascending; row groups without any are skipped."""
+        with self._opened(part, tours_schema(self.board), None) as file:
+            first, tables = 0, []
+            for group in range(file.num_row_groups):
+                after = first + file.metadata.row_group(group).num_rows
+                here = [row - first for row in rows if first <= row < after]
+                if here:
+                    tables.append(file.read_row_group(group, use_threads=False).take(here))
+                first = after
+        (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
+        return self._batch(batch, part)
+
+    def structured(self, part: Part) -> NDArray[np.bool_]:
+        """For each tour of one part whether it is structured."""
+        return np.asarray(self._column(part, "structured").to_numpy())
+
+    def symmetries(self, part: Part) -> NDArray[np.uint8]:
+        """For each tour of one part its place in SYMMETRIES."""
+        column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
+        return _symmetry_codes(column, part)
+
+    def iterations(self, part: Part) -> NDArray[np.int64]:
+        """When each tour of one part was found."""
+        return np.asarray(self._column(part, "iteration").to_numpy())
+
+    def _column(self, part: Part, name: str) -> pa.ChunkedArray:
+        """One column of a part; the tours are not decoded. Threads would cost more than they save."""
+        with self._opened(part, tours_schema(self.board), None) as file:
+            return file.read(columns=[name], use_threads=False).column(name)
 
     def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
         """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
@@ -176,12 +209,18 @@ class Run:
         return self._read(part, TIMES_SCHEMA, BATCH_TOURS, data)
 
     def _read(self, part: Part, schema: pa.Schema, batch_rows: int, data: bytes | None) -> Iterator[pa.RecordBatch]:
+        with self._opened(part, schema, data) as file:
+            yield from file.iter_batches(batch_rows)
+
+    @contextmanager
+    def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> Iterator[pq.ParquetFile]:
+        """A part to read from; whatever is wrong with it is damage."""
         stream = pa.BufferReader(self.storage.read(part.name) if data is None else data)
         try:
             with pq.ParquetFile(stream, page_checksum_verification=True) as file:
                 if not file.schema_arrow.equals(schema, check_metadata=True):
                     raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
-                yield from file.iter_batches(batch_rows)
+                yield file
         except (OSError, pa.ArrowException, KeyError) as error:
             raise Damaged(f"damaged, cannot be read: {self.storage.where(part.name)} ({error})") from None
 

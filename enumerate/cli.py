@@ -37,8 +37,6 @@ A run lives in one folder. The same command continues it, a larger --max extends
 Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found,
 5 locked by another run, 130 interrupted."""
 
-SVG_SQUARES = 40_000  # a browser shows no more
-
 app = App(
     name="python -m enumerate",
     help=HELP,
@@ -313,6 +311,7 @@ def show(
     variant: str | None = None,
     number: Annotated[int, Parameter(converter=whole)] = 1,
     svg: str | None = None,
+    png: str | None = None,
 ) -> int:
     """Print one tour of a run as a board, or draw it.
 
@@ -328,24 +327,128 @@ def show(
         Which of them, counted from 1.
     svg
         Write a picture to this file instead.
+    png
+        Write a picture made of points to this file instead.
     """
     from .catalog import Run
     from .tour import are_closed, as_text
-    from .view.svg import tour_svg
+    from .view.png import PNG_SQUARES, tour_png
+    from .view.svg import SVG_SQUARES, tour_svg
 
     source = Run(run)
-    if svg is not None and source.board.squares > SVG_SQUARES:
-        raise BadRequest(f"a picture has at most {SVG_SQUARES:,} squares: {source.board}; without --svg it is printed")
+    for flag, path, most in (("--svg", svg, SVG_SQUARES), ("--png", png, PNG_SQUARES)):
+        if path is not None and source.board.squares > most:
+            raise BadRequest(f"a picture has at most {most:,} squares: {source.board}; without {flag} it is printed")
     tour = source.tour(number, start, variant)
-    if svg is None:
+    closed = bool(are_closed(source.board, tour[None, :])[0])
+    if svg is not None:
+        save(svg, tour_svg(source.board, tour.tolist(), closed).encode())
+    if png is not None:
+        save(png, tour_png(source.board, tour.tolist(), closed))
+    if svg is None and png is None:
         tell(as_text(source.board, tour))
-        return DONE
-    picture = tour_svg(source.board, tour.tolist(), bool(are_closed(source.board, tour[None, :])[0]))
+    return DONE
+
+
+def save(path: str, content: bytes) -> None:
+    """Write a file and say so."""
     try:
-        Path(svg).write_text(picture, encoding="utf-8")
+        Path(path).write_bytes(content)
     except OSError as error:
-        raise BadRequest(f"cannot write the picture: {svg!r} ({error.strerror})") from None
-    tell(f"wrote {svg}")
+        raise BadRequest(f"cannot write the file: {path!r} ({error.strerror})") from None
+    tell(f"wrote {path}")
+
+
+@app.command
+def export(
+    run: str,
+    *,
+    format_: Annotated[str, Parameter(name="--format")] = "txt",
+    output: str | None = None,
+    start: str | None = None,
+    variant: str | None = None,
+    max_: Annotated[int, Parameter(name="--max", converter=whole)] = 0,
+    split: str = "",
+) -> int:
+    """Write many tours of a run as text, CSV, JSON lines or pictures.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or its address.
+    format_
+        txt (boards with numbers), csv or jsonl (a line for each tour), or svg (a picture for each tour).
+    output
+        A file; for svg and with --split a new folder. [default: standard output]
+    start
+        Only tours from this square. [default: any]
+    variant
+        Only open or closed tours. [default: any]
+    max_
+        At most so many tours; 0 means all.
+    split
+        start: a file for each start square, and counts.csv; kind: open and closed, structured and unstructured tours
+        apart, with counts.csv and, of a greedy run, times.csv. [default: one file]
+    """
+    from .catalog import Run
+    from .view.export import Choice
+    from .view.export import export as export_tours
+
+    choice = Choice(format_, start, variant, max_, split)
+    try:
+        count, files = export_tours(Run(run), choice, output, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has enough
+        return DONE
+    except OSError as error:
+        if output is None:
+            raise
+        raise BadRequest(f"cannot write: {output!r} ({error.strerror or error})") from None
+    if files:
+        tell(f"wrote {count:,} tours to {output}" + (f" ({len(files):,} files)" if len(files) > 1 else ""))
+    return DONE
+
+
+@app.command
+def report(run: str, *, output: str | None = None) -> int:
+    """Write a run as one page to send to someone: summary, heat map, tours over iterations, a gallery, a player.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or its address.
+    output
+        The file. It needs no network, and opens from disk. [default: the name of the run and .html]
+    """
+    from .web.report import report_of
+
+    name, page = report_of(run)
+    save(output or f"{name}.html", page.encode())
+    return DONE
+
+
+Port = Annotated[int, Parameter(converter=whole)]
+Browser = Annotated[bool, Parameter(name="--open", negative="--no-open", show_default=False)]
+
+
+@app.command
+def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> int:
+    """Explore a run in the browser: a heat map, all its tours, a player. It may still be going.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, its address, or a folder with several runs.
+    port
+        Where the pages are, on this machine alone; 0 takes any port that is free.
+    open_
+        Open the page in the browser. --no-open only says where it is.
+    """
+    from .web.app import make_app
+    from .web.server import serve
+
+    serve(make_app(run), port, "/", open_, tell)
     return DONE
 
 

@@ -1,9 +1,10 @@
-"""Where the runs of tests are: what holds for every storage is tested on each of them."""
+"""Where the runs of tests are: what holds for every storage is tested on each of them; and a browser to drive."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
 
 import pytest
 
@@ -34,3 +35,51 @@ def s3_place(s3_server, monkeypatch):
 def place(request, tmp_path):
     """Where a new run may be: a path or an address, to which more may be added."""
     return request.getfixturevalue("s3_place") if request.param == "s3" else str(tmp_path / "place")
+
+
+# As root, Chromium runs only without its sandbox; the rest keeps it from calling home.
+CHROMIUM_FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A headless Chromium; the tests that want it are skipped where there is none."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Opens a page in a profile of its own. What it complains about in its console, a violation of the policy among
+    it, fails the test, unless the test takes it from `complaints`.
+    """
+    complaints, contexts = [], []
+
+    def failures(request):
+        # What a page still waits for when it is left, and a file that is kept instead of shown, count as aborted.
+        return [] if "ERR_ABORTED" in request.failure else [f"{request.failure}: {request.url}"]
+
+    def opened(url, **settings):
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("requestfailed", lambda request: complaints.extend(failures(request)))
+        page.goto(url)
+        return page
+
+    opened.complaints = complaints
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []

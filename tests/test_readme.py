@@ -54,5 +54,5 @@ def test_every_config_file_and_subcommand_of_readme_exists(tmp_path):
     for path in re.findall(r"configs/[\w.-]+\.toml", README):
         assert (ROOT / path).exists()
     words = command("--help", cwd=tmp_path).stdout
-    for name in re.findall(r"`\./run\.sh (plan|verify|show|study)", README):
+    for name in re.findall(r"`\./run\.sh (plan|verify|show|study|view|report|export)", README):
         assert name in words

@@ -1,33 +1,68 @@
-"""A tour as an SVG picture: the board, the path, and the number of each square."""
+"""A tour as an SVG picture: the board, the path, and the number of each square.
+
+The picture carries its colours, so that it can be taken anywhere. In a page its classes let the style sheet put those
+of the reader's palette instead; `web/static/board.js` draws the same picture, alive.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..board import Board, column_name
 
 CELL = 40
 MARGIN = 22
+SVG_SQUARES = 40_000  # a browser shows no more
+
+# Colours of the picture, by the class that a style sheet may use: of the default palette in light mode.
+COLOURS = {
+    "card-ground": "#fbfaf7",
+    "light": "#f3ecdf",
+    "dark": "#d9cdb8",
+    "labels": "#6b6357",
+    "path": "#1f4e79",
+    "disc": "#fbfaf7",
+    "number": "#222222",
+    "first": "#2e7d32",
+    "on-first": "#ffffff",
+    "last": "#b3261e",
+    "on-last": "#ffffff",
+}
 
 
-def tour_svg(board: Board, tour: Sequence[int], closed: bool) -> str:
-    """The picture as one self-contained SVG document, row 1 at the bottom."""
-    width, height = board.cols * CELL + 2 * MARGIN, board.rows * CELL + 2 * MARGIN
-    kind = "Closed" if closed else "Open"
-    title = f"{kind} knight's tour of the {board} board from {board.name(tour[0])}"
+def tour_svg(board: Board, tour: Sequence[int], closed: bool, numbers: bool = True) -> str:
+    """The picture as one self-contained SVG document, row 1 at the bottom; without numbers it is half as long."""
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-            f' role="img" font-family="sans-serif">',
-            f"<title>{title}</title>",
-            f'<rect width="{width}" height="{height}" rx="8" fill="#fbfaf7"/>',
-            *_squares(board),
-            *_labels(board),
+            *board_lines(board, title_of(board, tour, closed)),
             *_path(board, tour, closed),
-            *_numbers(board, tour),
+            *(_numbers(board, tour) if numbers else _ends(board, tour)),
             "</svg>\n",
         ]
     )
+
+
+def title_of(board: Board, tour: Sequence[int], closed: bool) -> str:
+    kind = "Closed" if closed else "Open"
+    return f"{kind} knight's tour of the {board} board from {board.name(tour[0])}"
+
+
+def board_lines(board: Board, title: str) -> list[str]:
+    """The beginning of a picture: its frame, the empty board and the names of rows and columns."""
+    width, height = size_of(board)
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="board" viewBox="0 0 {width} {height}" width="{width}"'
+        f' height="{height}" role="img" font-family="sans-serif">',
+        f"<title>{title}</title>",
+        f'<rect class="card-ground" width="{width}" height="{height}" rx="8" fill="{COLOURS["card-ground"]}"/>',
+        *_squares(board),
+        *_labels(board),
+    ]
+
+
+def size_of(board: Board) -> tuple[int, int]:
+    """Width and height of the picture."""
+    return board.cols * CELL + 2 * MARGIN, board.rows * CELL + 2 * MARGIN
 
 
 def centre(board: Board, square: int) -> tuple[int, int]:
@@ -37,43 +72,66 @@ def centre(board: Board, square: int) -> tuple[int, int]:
 
 
 def _squares(board: Board) -> list[str]:
-    half = CELL // 2
-    corners = ((square, *centre(board, square)) for square in range(board.squares))
-    return [
-        f'<rect x="{x - half}" y="{y - half}" width="{CELL}" height="{CELL}"'
-        f' fill="{"#d9cdb8" if board.is_dark(square) else "#f3ecdf"}"/>'
-        for square, x, y in corners
+    """A light ground, with all dark squares as one path: on large boards that is most of the picture."""
+    dark = (square for square in range(board.squares) if board.is_dark(square) and square != board.missing)
+    ground = f'x="{MARGIN}" y="{MARGIN}" width="{board.cols * CELL}" height="{board.rows * CELL}"'
+    lines = [
+        f'<rect class="light" {ground} fill="{COLOURS["light"]}"/>',
+        f'<path class="dark" fill="{COLOURS["dark"]}" d="{_boxes(board, dark)}"/>',
     ]
+    if board.missing is not None:
+        hole = _boxes(board, [board.missing])
+        lines.append(f'<path class="card-ground" fill="{COLOURS["card-ground"]}" d="{hole}"/>')
+    return lines
+
+
+def _boxes(board: Board, squares: Iterable[int]) -> str:
+    corners = (centre(board, square) for square in squares)
+    return "".join(f"M{x - CELL // 2},{y - CELL // 2}h{CELL}v{CELL}h-{CELL}z" for x, y in corners)
 
 
 def _labels(board: Board) -> list[str]:
-    style = 'font-size="11" fill="#6b6357" text-anchor="middle"'
     below = board.rows * CELL + MARGIN + MARGIN // 2 + 4
-    columns = [
-        f'<text x="{centre(board, col)[0]}" y="{below}" {style}>{column_name(col)}</text>' for col in range(board.cols)
-    ]
+    columns = [f'<text x="{centre(board, col)[0]}" y="{below}">{column_name(col)}</text>' for col in range(board.cols)]
     rows = [
-        f'<text x="{MARGIN // 2}" y="{centre(board, row * board.cols)[1] + 4}" {style}>{row + 1}</text>'
+        f'<text x="{MARGIN // 2}" y="{centre(board, row * board.cols)[1] + 4}">{row + 1}</text>'
         for row in range(board.rows)
     ]
-    return columns + rows
+    style = f'class="labels" font-size="11" fill="{COLOURS["labels"]}" text-anchor="middle" aria-hidden="true"'
+    return [f"<g {style}>", *columns, *rows, "</g>"]
 
 
 def _path(board: Board, tour: Sequence[int], closed: bool) -> list[str]:
     points = " ".join("{},{}".format(*centre(board, square)) for square in tour)
     shape = "polygon" if closed else "polyline"
-    return [f'<{shape} points="{points}" fill="none" stroke="#1f4e79" stroke-width="2" stroke-linejoin="round"/>']
+    style = f'class="path" fill="none" stroke="{COLOURS["path"]}" stroke-width="2" stroke-linejoin="round"'
+    return [f'<{shape} points="{points}" {style}/>']
 
 
 def _numbers(board: Board, tour: Sequence[int]) -> list[str]:
     """Each square's number on a disc of its own: green where the tour starts, red where it ends."""
-    colours = dict.fromkeys(range(len(tour)), ("#fbfaf7", "#222222"))
-    colours |= {len(tour) - 1: ("#b3261e", "#ffffff"), 0: ("#2e7d32", "#ffffff")}
-    size = 11 if len(tour) < 1000 else 8
-    lines = [f'<g font-size="{size}" text-anchor="middle" stroke="#1f4e79">']
+    size = 11 if board.squares < 1000 else 8
+    lines = [f'<g font-size="{size}" text-anchor="middle">']
     for move, square in enumerate(tour):
+        kind, ink = stop_kind(move, len(tour))
         x, y = centre(board, square)
-        disc, ink = colours[move]
-        lines.append(f'<circle cx="{x}" cy="{y}" r="10" fill="{disc}"/>')
-        lines.append(f'<text x="{x}" y="{y + 4}" fill="{ink}" stroke="none">{move + 1}</text>')
+        lines.append(_disc(x, y, kind, 10))
+        lines.append(f'<text class="{ink}" x="{x}" y="{y + 4}" fill="{COLOURS[ink]}">{move + 1}</text>')
     return [*lines, "</g>"]
+
+
+def _ends(board: Board, tour: Sequence[int]) -> list[str]:
+    return [_disc(*centre(board, tour[0]), "first", 8), _disc(*centre(board, tour[-1]), "last", 8)]
+
+
+def _disc(x: int, y: int, kind: str, radius: int) -> str:
+    classes = kind if kind == "disc" else f"disc {kind}"
+    colours = f'fill="{COLOURS[kind]}" stroke="{COLOURS["path"]}"'
+    return f'<circle class="{classes}" cx="{x}" cy="{y}" r="{radius}" {colours}/>'
+
+
+def stop_kind(move: int, length: int) -> tuple[str, str]:
+    """The classes of a stop's disc and of its number."""
+    if move == 0:
+        return "first", "on-first"
+    return ("last", "on-last") if move == length - 1 else ("disc", "number")

@@ -16,13 +16,12 @@ from ..diversity import BEGINNING
 from ..run import Report
 from ..summary import CSV, PARQUET
 from ..tour import SYMMETRIES
+from .heat import SHADES, shade_of
+from .words import short
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20
 MAP_ROWS = 40
-
-# From few to many: readable as backgrounds of black text, and for colour-blind people.
-_SHADES = ("#fff7bc", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02")
 
 
 def report_view(report: Report) -> RenderableType:
@@ -53,17 +52,8 @@ def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
 def _cell(count: int | None, most: int) -> Text:
     if count is None:
         return Text("    · ", style="dim")
-    shade = _SHADES[min(len(_SHADES) - 1, count * len(_SHADES) // (most + 1))]
+    shade = SHADES[shade_of(count, most)]
     return Text(f"{short(count):>5} ", style=f"black on {shade}" if count else "dim")
-
-
-def short(number: float) -> str:
-    """A number in at most five characters: 950, 42.7k, 1.3M."""
-    for unit in ("", "k", "M", "G", "T"):
-        if number < 999.5:
-            return f"{number:.0f}" if not unit else f"{number:.1f}{unit}" if number < 99.95 else f"{number:.0f}{unit}"
-        number /= 1000
-    return f"{number:.0f}P"
 
 
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
