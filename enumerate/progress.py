@@ -102,7 +102,9 @@ class Plain:
         self.next_line = time.monotonic() + PLAIN_SECONDS
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
-        self.notice(f"{config.variant} tours on {config.board}{by}, {len(progress)} start squares, {workers}")
+        starts = len({job.job.start for job in progress})
+        jobs = "" if len(progress) == starts else f" in {len(progress):,} jobs"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {starts} start squares{jobs}, {workers}")
 
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):
