@@ -144,9 +144,11 @@ def share_lines(report: Report, tours: int) -> list[str]:
     """What share of all tours a run with a budget has found, where their number is published."""
     config = report.config
     known = published_tours(config.board, config.variant)
-    if report.summary["exhausted"][-1].as_py() or config.draws or config.start != "all" or not known or not known.count:
+    is_some = tours and config.start == "all" and not config.only and not config.draws
+    if not known or not is_some or report.summary["exhausted"][-1].as_py():
         return []
-    return [f"{tours / known.count:.2g} of all {known.count:,} ({known.source})"]
+    kind = "" if config.variant == "both" else f" {config.variant}"
+    return [f"one in {known.count / tours:,.0f} of all {known.count:,} directed{kind} tours ({known.source})"]
 
 
 def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
