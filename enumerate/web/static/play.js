@@ -46,7 +46,7 @@ class Page {
   }
 
   begin(game) {
-    clearTimeout(this.timer);
+    cancelAnimationFrame(this.frame);
     this.game = game;
     this.view = new BoardView(this.find(".stage"), game.board, { onSquare: (square) => this.choose(square),
       label: `Board of ${game.board.rows} rows and ${game.board.cols} columns` });
@@ -138,28 +138,34 @@ class Page {
     this.find('[data-do="redo"]').disabled = game.future.length === 0;
     this.#nameSquares();
     this.shown = Math.min(from, game.path.length);
-    const rest = game.path.length - this.shown;
-    this.walk(noise, Math.min(STEP, LONGEST / Math.max(1, rest)));
+    this.walk(noise);
   }
 
   #ending() {
     const { game } = this;
-    if (game.isWhole) return `Well done: ${game.isClosed ? "a closed" : "an open"} tour of all ${game.squares} squares!`;
+    if (game.isWhole) return `${game.isClosed ? "A closed" : "An open"} tour of all ${game.squares} squares!`;
     return game.isOver ? `Game over: you visited ${game.path.length} of ${game.squares} squares.` : "";
   }
 
-  walk(noise, pause) {
-    clearTimeout(this.timer);
-    if (still.matches) this.shown = this.game.path.length;
-    this.show();
-    const isThere = this.shown === this.game.path.length;
-    if (isThere && noise && this.game.isOver) this.play(this.game.isWhole ? "won" : "over");
-    else if (noise) this.play(noise);
-    if (isThere) return;
-    this.timer = setTimeout(() => {
-      this.shown += 1;
-      this.walk(noise, pause);
-    }, pause);
+  // Show the path, and let the knight go the rest of it at a pace that the eye follows.
+  walk(noise) {
+    cancelAnimationFrame(this.frame);
+    const { length } = this.game.path;
+    const first = still.matches ? length : this.shown;
+    const pause = Math.min(STEP, LONGEST / Math.max(1, length - first));
+    const begin = performance.now();
+    const stand = (shown) => {
+      this.shown = shown;
+      this.show();
+      if (noise) this.play(shown < length || !this.game.isOver ? noise : this.game.isWhole ? "won" : "over");
+    };
+    const frame = (now) => {
+      const shown = Math.min(length, first + Math.floor(Math.max(0, now - begin) / pause));
+      if (shown > this.shown) stand(shown);
+      if (shown < length) this.frame = requestAnimationFrame(frame);
+    };
+    stand(first);
+    if (first < length) this.frame = requestAnimationFrame(frame);
   }
 
   show() {
@@ -253,7 +259,7 @@ class Page {
       const from = this.game.path.length;
       if (state === "found") {
         this.game.take(tour);
-        this.changed(`Finished by the search, after ${iterations.toLocaleString("en")} placements.`, "move", from);
+        this.changed(`The search finished it after ${iterations.toLocaleString("en")} placements.`, "move", from);
       } else if (state === "none") {
         this.say(this.#noTour(why), "bad");
       } else {

@@ -224,11 +224,18 @@ class Watcher {
     return this.asked.variant === "both" ? "" : `${this.asked.variant} `;
   }
 
+  say(words, kind = "") {
+    const said = this.find("[data-said]");
+    said.textContent = words;
+    said.className = `status ${kind}`;
+  }
+
   show() {
     const { search } = this;
     const isTour = search.state === "tour";
     this.view.svg.classList.toggle("back", this.left !== null);
-    this.view.show({ path: search.path, closed: isTour && search.isClosed, knight: !isTour });
+    this.view.show({ path: search.path, closed: isTour && search.isClosed, knight: !isTour,
+      hint: search.path.length === 0 && search.state === "searching" ? this.asked.start : null });
     this.#showRetreat();
     const facts = { placements: shownNumber(search.placements), retreats: shownNumber(search.retreats),
       depth: `${search.path.length} of ${this.asked.board.rows * this.asked.board.cols}`,
