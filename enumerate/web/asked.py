@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from starlette.datastructures import QueryParams
 
@@ -36,7 +37,7 @@ def path_of(board: Board, word: str) -> list[int]:
     if len(word) > 4 * board.squares:  # no name has more letters, its comma included
         raise BadRequest(f"a path has at most {board.squares} squares")
     path = [board.square(name) for name in word.split(",")] if word else []
-    for before, square in zip(path, path[1:], strict=False):
+    for before, square in pairwise(path):
         if not are_near(before, square, board.cols):
             raise BadRequest(f"not a knight's move: {board.name(before)} to {board.name(square)}")
     if len(set(path)) < len(path):

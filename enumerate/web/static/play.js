@@ -25,6 +25,7 @@ class Page {
       side.addEventListener("keydown", (event) => event.key === "Enter" && this.perform("board"));
     }
     document.addEventListener("keydown", (event) => this.hear(event));
+    frameFocus(this.find(".stage"));
     this.begin(this.#kept(JSON.parse(root.dataset.board)));
   }
 
@@ -50,7 +51,6 @@ class Page {
     this.game = game;
     this.view = new BoardView(this.find(".stage"), game.board, { onSquare: (square) => this.choose(square),
       label: `Board of ${game.board.rows} rows and ${game.board.cols} columns` });
-    frameFocus(this.view);
     this.find("#rows").value = game.board.rows;
     this.find("#cols").value = game.board.cols;
     document.title = document.title.replace(/^[^·]*/, `Play on ${game.board.rows}x${game.board.cols} `);
@@ -95,7 +95,7 @@ class Page {
       this.say(`The knight is on ${this.name(square)}.`);
     } else if (at >= 0) {
       game.take(game.path.slice(0, at + 1));
-      this.changed(`Back to ${this.name(square)}. Redo leads forth again.`, "back");
+      this.changed(`Back to ${this.name(square)}. Undo brings the other moves again.`, "back");
     } else if (game.path.length && !game.allowed().includes(square)) {
       this.say(`No knight's move leads from ${this.name(game.path.at(-1))} to ${this.name(square)}.`);
       this.play("refuse");

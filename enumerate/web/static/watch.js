@@ -33,6 +33,7 @@ class Watcher {
     }
     this.find("[data-speed]").addEventListener("input", (event) => this.setSpeed(Number(event.target.value)));
     document.addEventListener("keydown", (event) => this.hear(event));
+    frameFocus(this.find(".stage"));
     this.setSpeed(Number(recall("watch-speed") ?? 10) || 10);
     this.reset();
   }
@@ -117,7 +118,6 @@ class Watcher {
     const hadFocus = this.find(".stage").contains(document.activeElement);
     this.view = new BoardView(this.find(".stage"), board, { onSquare: (square) => this.chooseStart(square),
       label: `Board of ${board.rows} rows and ${board.cols} columns; a square is chosen to begin there` });
-    frameFocus(this.view);
     this.view.svg.classList.toggle("at-once", this.speed > 8);
     this.ghost = document.createElementNS("http://www.w3.org/2000/svg", "path");
     this.ghost.setAttribute("class", "retreat");
