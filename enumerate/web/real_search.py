@@ -15,7 +15,7 @@ from ..tour import batch_arrays
 
 FOUND, NONE, GIVEN_UP, UNKNOWN = "found", "none", "given up", "unknown"
 
-FINISH_ITERATIONS = 4_000_000  # in all: well below a second
+FINISH_ITERATIONS = 4_000_000  # in all: below a second
 SHUFFLED_ITERATIONS = 100_000
 FIRST_ITERATIONS = 20_000_000  # a second or two, once for each search that is watched
 
