@@ -90,20 +90,24 @@ class Board:
         return (row + col) % 2 == 0
 
     @cached_property
+    def maps(self) -> tuple[tuple[int, int, int], ...]:
+        """The maps of the board onto itself as a, b, c: the image of a square is `a * row + b * col + c`."""
+        found = []
+        for down, right in ((self.cols, 1), (1, self.cols)) if self.rows == self.cols else ((self.cols, 1),):
+            for a, from_last_row in ((down, 0), (-down, down * (self.rows - 1))):
+                for b, from_last_col in ((right, 0), (-right, right * (self.cols - 1))):
+                    found.append((a, b, from_last_row + from_last_col))
+        return tuple(each for each in found if self.missing is None or self.image(each, self.missing) == self.missing)
+
+    def image(self, each: tuple[int, int, int], square: int) -> int:
+        """Where one of `maps` takes a square."""
+        (a, b, c), (row, col) = each, divmod(square, self.cols)
+        return a * row + b * col + c
+
+    @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The maps of the board onto itself, each as the list of images: eight for a square board, else four."""
-        last_row, last_col = self.rows - 1, self.cols - 1
-        squares = [divmod(square, self.cols) for square in range(self.squares)]
-        flips = [
-            tuple((last_row - row if down else row) * self.cols + (last_col - col if right else col)
-                  for row, col in squares)
-            for down in (False, True)
-            for right in (False, True)
-        ]  # fmt: skip
-        if self.rows == self.cols:
-            transpose = tuple(col * self.cols + row for row, col in squares)
-            flips += [tuple(transpose[image] for image in flip) for flip in flips]
-        return tuple(flip for flip in flips if self.missing is None or flip[self.missing] == self.missing)
+        return tuple(tuple(self.image(each, square) for square in range(self.squares)) for each in self.maps)
 
     @cached_property
     def classes(self) -> dict[int, int]:

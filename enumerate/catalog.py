@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,18 +19,31 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .board import Board
+from .classes import find_record
 from .config import Config
 from .errors import BadRequest, Damaged
 from .jobs import TIMES, Job, Part
 from .ledger import JobProgress, committed_jobs, records
 from .manifest import NAME, Manifest, read_manifest
 from .plan import make_plan
-from .schema import TIMES_SCHEMA, tours_schema
+from .schema import TIMES_SCHEMA, distinct_schema, tours_schema
 from .storage import open_storage
 from .summary import summary_table
 from .tour import SYMMETRIES, Batch, Tours, square_dtype
 
 BATCH_TOURS = 65_536
+
+
+class DistinctTours(NamedTuple):
+    """Some classes of tours: for each its canonical tour, its size, and what the run has of it."""
+
+    tours: Tours
+    multiplicity: NDArray[np.int32]  # undirected tours in the class
+    found: NDArray[np.int64]  # tours of the run in the class
+    start: NDArray[np.int64]  # square and iteration of the first of them
+    iteration: NDArray[np.int64]
+    structured: NDArray[np.bool_]
+    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
 
 
 class Run:
@@ -161,6 +174,31 @@ class Run:
         """One column of a part; the tours are not decoded. Threads would cost more than they save."""
         with self._opened(part, tours_schema(self.board), None) as file:
             return file.read(columns=[name], use_threads=False).column(name)
+
+    def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
+        """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
+        if variant not in (None, "open", "closed"):
+            raise BadRequest(f"variant is open or closed: {variant!r}")
+        record = find_record(self.storage)
+        if record is None:
+            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
+        for part in record.parts:
+            if variant in (None, part.kind):
+                for rows in self._read(part, distinct_schema(self.board), batch_tours, None):
+                    yield self._distinct(rows, part)
+
+    def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
+        start = rows.column("start")
+        squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
+        return DistinctTours(
+            _squares(rows.column("tour"), self.board),
+            rows.column("multiplicity").to_numpy(),
+            rows.column("found").to_numpy(),
+            squares[start.indices.to_numpy()],
+            rows.column("iteration").to_numpy(),
+            rows.column("structured").to_numpy(zero_copy_only=False),
+            _symmetry_codes(rows.column("symmetry"), part),
+        )
 
     def times(self, start: str | None = None) -> pa.Table:
         """What each tour took, where the strategy makes one tour after the other."""

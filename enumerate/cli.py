@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,12 +21,13 @@ from cyclopts import App, CycloptsError, Parameter, Token
 from cyclopts.exceptions import UnusedCliTokensError
 
 from . import __version__
-from .config import MAX_WORKERS, Config, hint, read_toml, usable_cores
+from .config import MAX_WORKERS, Config, hint, parse_bytes, read_toml, usable_cores
 from .errors import DONE, INTERRUPTED, BadRequest, Damaged, EnumerateError, Stopped
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from .distinct import Report as DistinctReport
     from .run import Report
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
@@ -120,6 +121,7 @@ def run_command(
     request: Request | None = None,
     fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     check: str = "",
+    distinct: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
 ) -> int:
@@ -132,22 +134,29 @@ def run_command(
     check
         How a run that is continued is checked first: sums reads every part, sizes only lists them.
         [default: sums in a folder, sizes on an object store]
+    distinct
+        When the run is complete, write one tour for each class of tours that are alike, as the command distinct does.
     quiet
         No progress and no summary; only errors.
     json_
         Print one JSON document instead of the summary.
     """
     config = (request or Request()).resolve()
+    if distinct and not config.write:
+        raise BadRequest("--distinct and --no-write exclude each other: there would be no tours to compare")
     from .progress import observer
     from .run import run
     from .view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
     report = run(config, observer(quiet), stop.heard, fresh, check)
+    classes = distinct_report(config.place, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
-        tell(json.dumps(report_json(report), indent=2))
+        tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
     elif not quiet:
         tell(report_view(report))
+        if classes:
+            tell("\n" + "\n".join(classes.lines))
     return closing_words(report, stop)
 
 
@@ -209,7 +218,7 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
     with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task("verifying", total=1.0)
         verdict = verify_run(source, lambda share: progress.advance(task, share))
-    for line in verdict.damage:
+    for line in verdict.damage + verdict.notes:
         say(line)
     if verdict.damage:
         return Damaged.exit_code
@@ -225,6 +234,61 @@ def verify(run: str, *, quiet: Annotated[bool, Parameter(negative=(), show_defau
         say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
         return Stopped.exit_code
     return DONE
+
+
+@app.command
+def distinct(
+    run: str,
+    *,
+    memory: str = "",
+    count: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> int:
+    """Write one tour for each class: tours that symmetry, reversal or another start on a cycle turn into one another.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or its address.
+    memory
+        For the tours at hand; what does not fit goes to disk. [default: 1GiB]
+    count
+        Print the numbers and write nothing.
+    quiet
+        No progress and no numbers; only errors.
+    json_
+        Print one JSON document instead.
+    """
+    report = distinct_report(run, memory, count, quiet)
+    if json_:
+        tell(json.dumps({"run": run, **report.document}, indent=2))
+    elif not quiet:
+        tell("\n".join(report.lines))
+    if not report.complete:
+        say(f"unfinished: continuing the run may find more of them: {run!r}")
+    return DONE
+
+
+def distinct_report(
+    place: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] = lambda: None
+) -> DistinctReport:
+    """Make the distinct tours of a run, and show how far it is. `check` is called often and may raise."""
+    size = parse_bytes(memory or "1GiB")
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from .distinct import count_distinct, write_distinct
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("distinct tours", total=1.0)
+
+        def advance(share: float) -> None:
+            check()
+            progress.advance(task, share)
+
+        return (count_distinct if count else write_distinct)(place, size, advance)
 
 
 @app.command
@@ -326,7 +390,9 @@ def export(
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has enough
         return DONE
     except OSError as error:
-        raise BadRequest(f"cannot write: {output!r} ({error.strerror})") from None
+        if output is None:
+            raise
+        raise BadRequest(f"cannot write: {output!r} ({error.strerror or error})") from None
     if files:
         tell(f"wrote {count:,} tours to {output}" + (f" ({len(files):,} files)" if len(files) > 1 else ""))
     return DONE
@@ -449,6 +515,117 @@ def study(
     return DONE
 
 
+@app.command(name="estimate")
+def estimate_command(
+    *,
+    size: str = "8",
+    variant: str = "open",
+    seconds: float | None = None,
+    error: str | None = None,
+    descents: Whole = None,
+    start: str = "all",
+    seed: Annotated[int, Parameter(converter=whole)] = 0,
+    workers: Annotated[int, Parameter(converter=whole)] = 0,
+    address: str | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+) -> int:
+    """Estimate how many tours there are, by random descents, with an interval that narrows while it runs.
+
+    It ends with whichever comes first of --seconds, --error and --descents. [default: 30 seconds or 1%]
+
+    Parameters
+    ----------
+    size
+        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 400 squares.
+    variant
+        Which tours: open, closed or both.
+    seconds
+        End after so many seconds.
+    error
+        End when half of the interval is at most this share of the estimate, such as 1%.
+    descents
+        End after at least so many descents, in whole batches. The same number gives the same estimate everywhere.
+    start
+        Only tours from these squares: names such as a1,d4, or random:N.
+    seed
+        Another seed gives another estimate.
+    workers
+        Workers; 0 means one for each core of the machine or the cluster.
+    address
+        Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
+    json_
+        Print one JSON document instead.
+    quiet
+        No progress.
+    """
+    given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
+    config = Config.from_values(given if address is None else {**given, "address": address})
+    from .estimate import Goal, as_share, estimate
+    from .progress import changing_line
+    from .view.estimate import estimate_json, estimate_lines, progress_line
+
+    goal = Goal(seconds, None if error is None else as_share(error), descents)
+    stop = StopSignals(at_once=False)
+    with changing_line(quiet) as (show, notice):
+        found = estimate(config, goal, lambda so_far: show(progress_line(so_far)), notice, stop.heard)
+    tell(json.dumps(estimate_json(found), indent=2) if json_ else "\n".join(estimate_lines(found)))
+    if found.interrupted:
+        return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    return DONE
+
+
+@app.command
+def count(
+    *,
+    size: str = "8",
+    variant: str = "closed",
+    start: str | None = None,
+    missing_corner: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    memory: float | None = None,
+    quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+) -> int:
+    """Count all tours of a board exactly, without listing them.
+
+    Parameters
+    ----------
+    size
+        The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.
+    variant
+        Which tours: open, closed or both. Closed ones take the least memory and time.
+    start
+        Count the tours from these squares: all, classes (one per symmetry class), or names such as a1,d4.
+        [default: those of the whole board]
+    missing_corner
+        The board lacks its last corner: odd boards have closed tours then.
+    memory
+        GiB that may be used; a board that needs more is refused. [default: half of what is free]
+    quiet
+        No progress and no times; only the numbers and errors.
+    json_
+        Print one JSON document instead.
+    """
+    from .board import parse_size
+    from .census import chosen_starts, problems, take_census
+    from .counting import PARTS, Effort
+    from .progress import steps
+    from .reach import memory_limit
+    from .view.count import census_json, census_view
+
+    config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
+    starts = chosen_starts(config.board, start or "")
+    total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
+    try:
+        with steps(total, "parts", quiet) as advance:
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
+    except KeyboardInterrupt:
+        say("stopped: a count has to be begun again")
+        return INTERRUPTED
+    tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
+    return DONE
+
+
 class StopSignals:
     """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
 
@@ -463,6 +640,13 @@ class StopSignals:
 
     def heard(self) -> bool:
         return bool(self.name)
+
+    def check(self) -> None:
+        """For work that cannot be continued: end it."""
+        if self.name == "Ctrl-C":
+            raise KeyboardInterrupt
+        if self.name:
+            raise Stopped(f"stopped ({self.name}): everything finished is kept")
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         if self.name or self.at_once:

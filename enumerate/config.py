@@ -262,6 +262,15 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def parse_bytes(text: str) -> int:
+    """`64MiB`, `1.5 GB`, or a number of bytes."""
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([kmgt]?)(i?)b)?", text.strip().lower())
+    if not match:
+        raise BadRequest(f"expected a size such as 512MiB or 2GB: {text!r}")
+    number, unit, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** "_kmgt".index(unit or "_"))
+
+
 def read_toml(path: str) -> dict[str, object]:
     """The keys of a config file. Unknown ones are found by `Config.from_values`."""
     try:

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from .classes import FOLDER as DISTINCT_FOLDER
+from .classes import NAME as DISTINCT
 from .config import Config, usable_cores
 from .errors import BadRequest, Damaged
 from .jobs import TIMES, Job
@@ -98,8 +100,8 @@ def _start_over(storage: Storage, config: Config) -> None:
     run.json goes before all else: without it no worker of the old run can write.
     """
     storage.replace(DISCARDING, b"")
-    storage.remove([NAME])
-    for folder in (COMMITS, *PART_FOLDERS, STAGING):
+    storage.remove([NAME, DISTINCT])
+    for folder in (COMMITS, *PART_FOLDERS, DISTINCT_FOLDER, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
     storage.remove(FILES)
     write_manifest(storage, config, None)

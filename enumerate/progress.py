@@ -202,6 +202,30 @@ def _plain_steps(total: int, things: str, speaker: Quiet | Plain) -> Callable[[s
     return advance
 
 
+@contextmanager
+def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
+    """Two functions: one shows a line in place of the one before, one keeps what it says."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        speaker = Quiet() if quiet else Plain()
+        yield _now_and_then(speaker.notice), speaker.notice
+        return
+    with console.status("begins") as status:
+        yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
+
+
+def _now_and_then(notice: Callable[[str], object]) -> Callable[[str], object]:
+    next_line = time.monotonic() + PLAIN_SECONDS
+
+    def show(line: str) -> None:
+        nonlocal next_line
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + PLAIN_SECONDS
+            notice(line)
+
+    return show
+
+
 def observer(quiet: bool) -> Quiet | Plain | Fancy:
     """The one that fits where standard error goes."""
     if quiet:

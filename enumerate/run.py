@@ -83,7 +83,9 @@ def run(
     plan = make_plan(config)
     check = check or (SIZES if is_url(config.place) else SUMS)
     with (
-        closing(make_executor(_for_workers(config))) as executor,  # a cluster out of reach is known before all else
+        closing(
+            make_executor(config, _for_workers(config).place)
+        ) as executor,  # a cluster out of reach is known before all else
         opened(config, plan, fresh, check, observer.notice) as run_,
         stopped_by_storage(config),
     ):
@@ -171,13 +173,13 @@ def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deq
         report.seconds = time.perf_counter() - began
 
 
-def make_executor(config: Config) -> Executor:
-    """The executor a config asks for."""
+def make_executor(config: Config, place: str) -> Executor:
+    """The executor a config asks for; `place` is the output as every node knows it, empty if there is none."""
     if config.address:
         connection = connect(config.address, config.workers or usable_cores())
         from .executors.ray_cluster import ray_cluster  # noqa: PLC0415  # Ray is slow to import, and often not there
 
-        return ray_cluster(connection, config.place, config.workers or LARGEST)
+        return ray_cluster(connection, place, config.workers or LARGEST)
     if config.executor == "serial":
         return Serial()
     return processes(config.workers or usable_cores())

@@ -24,6 +24,26 @@ def tours_schema(board: Board) -> pa.Schema:
     )
 
 
+def distinct_schema(board: Board) -> pa.Schema:
+    """Distinct tours: the canonical tour of a class, how many undirected tours the class has, how many tours of the run
+    belong to it, where and when the first of them was found (least start square, then iteration), and of which kind
+    they are.
+    """
+    tour, _, structured, symmetry = tours_schema(board)
+    return pa.schema(
+        [
+            tour,
+            pa.field("multiplicity", pa.int32(), nullable=False),
+            pa.field("found", pa.int64(), nullable=False),
+            pa.field("start", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+            pa.field("iteration", pa.int64(), nullable=False),
+            structured,
+            symmetry,
+        ],
+        metadata=tours_schema(board).metadata,
+    )
+
+
 # What each tour took, its failed attempts included, for strategies that make one tour after the other. `iteration` is
 # that of the tour. It is a part of its own because it is never the same twice.
 TIMES_SCHEMA = pa.schema(

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from .board import Board
 from .errors import Damaged
 from .jobs import TIMES, Part, Slice, SliceResult
 from .schema import TIMES_SCHEMA, tours_schema
 from .storage import Storage
-from .tour import SYMMETRIES, Batch
+from .tour import SYMMETRIES, Batch, Tours
 
 PART_FOLDERS = ("tours", TIMES)
 
@@ -148,13 +149,14 @@ class PartWriter:
         self.stream = pa.BufferOutputStream()
         self.rows = 0
         names = schema.names
+        named = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         self.writer = pq.ParquetWriter(
             self.stream,
             schema,
             compression="zstd",
             compression_level=3,
-            use_dictionary=[name for name in names if name == "symmetry"],
-            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name != "symmetry"},
+            use_dictionary=named,
+            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name not in named},
             write_statistics=[name for name in names if name != "tour"],
             write_page_checksum=True,
         )
@@ -171,15 +173,21 @@ class PartWriter:
 
 def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
     """A batch as the columns of `tours_schema`."""
-    squares = pa.py_buffer(np.ascontiguousarray(batch.tours))
-    tour_type = tours_schema(board).field("tour").type
-    symmetry = pa.DictionaryArray.from_arrays(pa.array(batch.symmetry.view(np.int8)), _SYMMETRY_NAMES)
     return [
-        pa.FixedSizeBinaryArray.from_buffers(tour_type, len(batch.tours), [None, squares]),
+        tour_column(batch.tours, board),
         pa.array(batch.iterations),
         pa.array(batch.structured),
-        symmetry,
+        symmetry_column(batch.symmetry),
     ]
+
+
+def tour_column(tours: Tours, board: Board) -> pa.Array:
+    squares = pa.py_buffer(np.ascontiguousarray(tours))
+    return pa.FixedSizeBinaryArray.from_buffers(tours_schema(board).field("tour").type, len(tours), [None, squares])
+
+
+def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.view(np.int8)), _SYMMETRY_NAMES)
 
 
 def times_columns(batch: Batch) -> list[pa.Array]:

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .catalog import Run
+from .classes import FOLDER, find_record, fingerprint
+from .classes import NAME as DISTINCT
 from .config import usable_cores
 from .errors import Damaged
 from .jobs import TIMES, Job, Part, SliceResult
@@ -60,6 +62,7 @@ class Verdict:
     bytes: int = 0
     complete: bool = True
     damage: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
 
     def add(self, other: Verdict) -> None:
         self.records += other.records
@@ -80,7 +83,7 @@ def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
         except Damaged as error:
             verdict.damage.append(str(error))
             return verdict
-        progress, known = [], set()
+        progress, known = list[JobProgress](), dict[str, Part]()
         with ThreadPoolExecutor(usable_cores()) as pool:
             for job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
                 verdict.add(job.verdict)
@@ -90,10 +93,35 @@ def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
         ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
-            _foreign_files(run, found, progress, known, verdict)
+            distinct = _distinct(run, fingerprint(known.values()), verdict)
+            _foreign_files(run, found, progress, known.keys() | distinct, verdict)
         if not verdict.damage:
             _summary(run, progress, verdict)
     return verdict
+
+
+def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
+    """The distinct tours, if there are any: as they were recorded, and of the tours that are there now.
+
+    Returns the names of what belongs to them.
+    """
+    remedy = f"`distinct` makes them anew: {run.storage.place!r}"
+    names = {name for name, _ in run.storage.entries(FOLDER)}
+    try:
+        record = find_record(run.storage)
+        if record is None:
+            verdict.notes += [f"distinct tours without a record, left by a call that was stopped; {remedy}"] * bool(
+                names
+            )
+            return names
+        if record.made_from != made_from:
+            verdict.notes.append(f"the distinct tours are of an earlier state of this run; {remedy}")
+        for part in record.parts:
+            check_part(run.storage, part)
+    except Damaged as error:
+        verdict.damage.append(str(error))
+        return {DISTINCT, *names}
+    return {DISTINCT, *(part.name for part in record.parts)}
 
 
 def _foreign_files(
@@ -128,7 +156,7 @@ class JobFound:
 
     progress: JobProgress
     verdict: Verdict = field(default_factory=Verdict)
-    parts: set[str] = field(default_factory=set)
+    parts: dict[str, Part] = field(default_factory=dict)
 
 
 def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
@@ -162,7 +190,7 @@ def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[
                 iterations.append(batch.iterations)
                 counts.update(counts_of(batch))
         for part in result.parts:
-            found.parts.add(part.name)
+            found.parts[part.name] = part
             found.verdict.parts += 1
             found.verdict.bytes += part.bytes
             if part.kind == TIMES:

@@ -59,7 +59,7 @@ def chromium():
 @pytest.fixture
 def open_page(chromium):
     """Opens a page in a profile of its own. What it complains about in its console, a violation of the policy among
-    it, fails the test.
+    it, fails the test, unless the test takes it from `complaints`.
     """
     complaints, contexts = [], []
 
@@ -78,6 +78,7 @@ def open_page(chromium):
         page.goto(url)
         return page
 
+    opened.complaints = complaints
     yield opened
     for context in contexts:
         context.close()

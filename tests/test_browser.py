@@ -143,6 +143,26 @@ def test_a_run_that_grows_is_seen_to_grow_and_the_focus_stays(tmp_path, open_pag
         assert "exhausted" in page.locator(".state").inner_text()
 
 
+def test_a_run_that_is_damaged_and_a_server_that_ends_are_told_and_what_was_seen_stays(tmp_path, open_page):
+    values = {"size": "3x10", "variant": "both", "start": "a1,b1", "slice-iterations": 1_000, "max": 3_000}
+    make_run(tmp_path / "run", **values)
+    manifest = tmp_path / "run" / "_run" / "run.json"
+    sound = manifest.read_bytes()
+    with serving("view", tmp_path / "run") as address:
+        page = open_page(address)
+        before = page.get_by_role("status").inner_text()
+        manifest.write_text("{", encoding="utf-8")
+        page.get_by_text(re.compile("^damaged")).wait_for()
+        manifest.write_bytes(sound)
+        make_run(tmp_path / "run", **{**values, "max": 6_000})
+        until(lambda: page.get_by_role("status").inner_text() != before)
+        assert page.get_by_role("alert").count() == 0
+    page.get_by_text("The server does not answer any more").wait_for()
+    assert page.get_by_role("status").inner_text() != before
+    assert {text.partition(":")[0] for text in open_page.complaints} <= {"Failed to load resource", "net"}
+    open_page.complaints.clear()
+
+
 # The player.
 
 
@@ -337,9 +357,12 @@ def test_the_mode_is_remembered(address, open_page):
     assert page.evaluate("document.documentElement.dataset.palette") == "safe"
 
 
-def test_paper_shows_the_tour_and_no_controls(address, open_page):
-    page = open_page(f"{address}/runs/closed-6x6/tour?start=b2")
-    page.emulate_media(media="print")
+def test_paper_shows_the_tour_in_light_colours_and_no_controls(address, open_page):
+    page = open_page(f"{address}/runs/closed-6x6/tour?start=b2", color_scheme="dark")
+    ground = "getComputedStyle(document.querySelector('.stage .card-ground')).fill"
+    assert page.evaluate(ground) == "rgb(31, 34, 39)"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ground) == "rgb(251, 250, 247)"
     assert page.locator(".stage svg").is_visible()
     assert not page.locator(".controls").is_visible()
     assert not page.locator("header.top").is_visible()

@@ -73,6 +73,37 @@ def test_a_path_is_a_folder_and_an_address_is_a_bucket(place):
 # Create, replace and remove
 
 
+def test_a_folder_is_replaced_as_a_whole_after_all_its_files_were_taken(storage):
+    storage.create("many/a/1", OLD)
+    storage.create("many/2", OLD)
+    storage.create("other/2", OLD)
+
+    def files():
+        yield "a/1", memoryview(NEW)
+        assert names(storage, "many") == ["many/2", "many/a/1"]
+        yield "b/3", b""
+        assert storage.read("many/a/1") == OLD
+
+    storage.replace_folder("many", files())
+    assert {name: storage.read(name) for name in names(storage)} == {"many/a/1": NEW, "many/b/3": b"", "other/2": OLD}
+    storage.replace_folder("many", [])
+    assert names(storage) == ["other/2"]
+    storage.replace_folder("made", [("x", NEW)])
+    assert storage.read("made/x") == NEW
+
+
+def test_a_folder_stays_as_it_is_if_its_new_files_cannot_be_made(storage):
+    storage.create("many/1", OLD)
+
+    def files():
+        yield "2", NEW
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        storage.replace_folder("many", files())
+    assert names(storage) == ["many/1"]
+
+
 def test_what_is_created_is_read_back(storage):
     assert not storage.exists(NAME)
     assert storage.create(NAME, NEW) is True

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
+import signal
 import socket
+import subprocess
 import time
 
 import pyarrow.parquet as pq
@@ -15,6 +18,8 @@ from enumerate import config
 from enumerate.catalog import Run
 from enumerate.cli import main
 from enumerate.config import Config
+from enumerate.errors import BadRequest
+from enumerate.manifest import write_manifest
 from enumerate.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
 from enumerate.web import live_run, overview, pictures
@@ -24,7 +29,7 @@ from enumerate.web.live_run import LiveRun
 from enumerate.web.selection import Selection
 
 from .serving import serving
-from .tools import run_serially
+from .tools import arguments, environment_with, run_serially
 
 BOTH = {"size": "3x10", "variant": "both", "start": "a1,b1,b2,c3,j1", "max": 60_000, "slice-iterations": 1_500}
 CLOSED = {"size": "6x6", "variant": "closed", "max": 30_000}
@@ -146,6 +151,17 @@ def test_a_port_in_use_costs_one_line(runs, capsys):
         assert main(["view", str(runs), "--port", str(port), "--no-open"]) == 2
     told = f"error: the port is in use: {port}; choose another --port, or 0 for any that is free\n"
     assert capsys.readouterr().err == told
+
+
+def test_ctrl_c_ends_the_server_in_order(runs):
+    words = arguments("view", runs, "--port", "0", "--no-open")
+    with subprocess.Popen(words, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        port = int(re.search(rb":(\d+)/", process.stdout.readline())[1])
+        with socket.create_connection(("127.0.0.1", port)) as browser:  # which keeps its connection
+            browser.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            assert browser.recv(12) == b"HTTP/1.1 200"
+            process.send_signal(signal.SIGINT)
+            assert (process.wait(20), process.stderr.read()) == (0, b"")
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "many"])
@@ -270,6 +286,30 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
     again = site.get("/runs/run/status.json").json()
     assert again["tours"] == before["tours"]
     assert again["stamp"] != before["stamp"]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
+    """So it is while a search is at work."""
+    site = client(damaged)
+    record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
+    data = record.read_bytes()
+    record.unlink()
+    before = site.get("/runs/closed-6x6/status.json").json()
+    record.write_bytes(data)
+    after = site.get("/runs/closed-6x6/status.json").json()
+    assert (before["state"], after["state"]) == ("stopped", "complete")
+    assert after["tours"] - before["tours"] == Run(damaged / "closed-6x6").summary().to_pylist()[7]["tours_closed"]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
+    site = client(damaged)
+    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
+    run = Run(damaged / "closed-6x6")
+    larger = Config.from_values({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
+    write_manifest(run.storage, larger, run.manifest, shift="somebody")
+    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 
 
 # What is shown.
@@ -421,6 +461,19 @@ def test_a_board_too_large_for_pictures_is_still_told_about(site, monkeypatch):
     assert site.get("/runs/closed-6x6/tour.svg").status_code == 400
     assert site.get("/runs/closed-6x6/tour.png").status_code == 400
     assert len(site.get("/runs/closed-6x6/tour.txt").text.split()) == 36
+
+
+@pytest.mark.cluster
+def test_a_run_on_an_object_store_is_explored_too(s3_place):
+    make_run(s3_place, **BOTH)
+    site = client(s3_place)
+    path = site.get("/").url.path
+    assert path == f"/runs/{s3_place.rpartition('/')[2]}"
+    tours = site.get(f"{path}/tours.json?start=a1&structured=yes").json()["tours"]
+    assert len(tours) == 12
+    assert site.get(f"{path}/tour.svg?start=a1").status_code == 200
+    with pytest.raises(BadRequest, match="neither the folder of a run"):
+        make_app(s3_place + "-none")
 
 
 @pytest.mark.slow

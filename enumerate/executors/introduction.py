@@ -1,7 +1,7 @@
 """How a worker on another machine proves that it can do the work before it is given any.
 
 It must have the same program and see the same output: a token that the coordinator wrote is read there, and one that it
-writes is read here.
+writes is read here. Work that writes nothing has no output, and its place is empty.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Introduction:
 def introduce(place: str, token: str) -> Introduction:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
     facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
+    if not place:
+        return Introduction(facts)
     try:
         storage = open_storage(place)
         if not storage.exists(token) or storage.read(token) != token.encode():
@@ -66,7 +68,7 @@ class Doorkeeper:
 
     def token(self) -> str:
         """The token's name; it is written for the first worker that is hired, when the run is ours."""
-        if not self._written:
+        if self.place and not self._written:
             storage = open_storage(self.place)
             storage.create(self._token, self._token.encode())
             if isinstance(storage, Folder) and not storage.has_links:
@@ -85,7 +87,7 @@ class Doorkeeper:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
         if said.trouble:
             return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
-        if node not in self.proved and not open_storage(self.place).exists(said.proof):
+        if self.place and node not in self.proved and not open_storage(self.place).exists(said.proof):
             return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
         self.proved.add(node)
         return None

@@ -68,23 +68,29 @@ def _shuffle_key(path_hash, square):
     return mix(path_hash + (uint64(square) + _1) * uint64(0xD1B54A32D192ED03))
 
 
-@njit(inline="always")
-def _keep(
-    rules, registers, path, place, pairs, is_closed, count, found, tours, iterations, closed, structured, symmetry
-):
-    """Put the tour that was just found into the batch, if it is wanted; how many were put there."""
-    is_joinable = is_structured(place, pairs, path.shape[0], is_closed)
-    kind = symmetry_of(path, place, np.int64(rules[ROWS]), np.int64(rules[COLS]), is_closed)
-    if not is_kept(rules[ONLY], is_joinable, kind):
-        registers[LEFT_OUT] += 1
-        return 0
-    for i in range(path.shape[0]):
-        tours[found, i] = path[i]
-    iterations[found] = count
-    closed[found] = is_closed
-    structured[found] = is_joinable
-    symmetry[found] = kind
-    return 1
+@njit
+def _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry):
+    """Classify the tours that were found after the first `kept`, and close the ranks of those that are wanted.
+
+    They are classified afterwards: within the search it would slow down every placement.
+    """
+    rows, cols, length = np.int64(rules[ROWS]), np.int64(rules[COLS]), tours.shape[1]
+    for i in range(kept, registers[FOUND]):
+        tour, is_closed = tours[i], closed[i]
+        for at in range(length):
+            place[tour[at]] = at
+        is_joinable = is_structured(place, pairs, length, is_closed)
+        kind = symmetry_of(tour, place, rows, cols, is_closed)
+        if not is_kept(rules[ONLY], is_joinable, kind):
+            registers[LEFT_OUT] += 1
+            continue
+        if kept < i:
+            tours[kept] = tour
+            iterations[kept], closed[kept] = iterations[i], is_closed
+        structured[kept], symmetry[kept] = is_joinable, kind
+        kept += 1
+    registers[FOUND] = kept
+    return kept
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -182,16 +188,15 @@ def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
     return candidates, tight
 
 
-def _search_bits(fixed):
-    @njit(nogil=True)
-    def search_bits(
-        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
-        limit, tours, iterations, closed, structured, symmetry,
+def _search_bits(fixed, shuffles):
+    @njit
+    def walk_bits(
+        attacks, neighbours, rules, registers, path, untried, tights, ends, hashes,
+        limit, tours, iterations, closed,
     ):  # fmt: skip
-        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
         squares = path.shape[0]
         near_start = attacks[rules[START]]
-        variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        variant, prune = rules[VARIANT], rules[PRUNE] != _0
         depth, square = registers[DEPTH], uint64(registers[NEXT])
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         unvisited = rules[EVERY]
@@ -205,10 +210,9 @@ def _search_bits(fixed):
             # Step 1. Place the knight.
             count += 1
             path[depth] = square
-            place[square] = depth
             unvisited ^= _1 << square
             left = squares - 1 - depth
-            if below:
+            if shuffles:
                 hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
             # Step 2. A tour, or the squares to try next.
@@ -216,10 +220,10 @@ def _search_bits(fixed):
                 candidates = _0
                 is_closed = (near_start >> square) & _1 == _1
                 if variant == BOTH or (variant == CLOSED) == is_closed:
-                    found += _keep(
-                        rules, registers, path, place, pairs, is_closed, count, found,
-                        tours, iterations, closed, structured, symmetry,
-                    )  # fmt: skip
+                    for i in range(squares):
+                        tours[found, i] = path[i]
+                    iterations[found], closed[found] = count, is_closed
+                    found += 1
             else:
                 if prune:
                     candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
@@ -239,7 +243,7 @@ def _search_bits(fixed):
             if depth < 0:
                 reason = EXHAUSTED
                 break
-            shuffled = below != _0 and _shuffles(hashes[depth], below)
+            shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
             square = _pick(attacks, neighbours, path[depth], candidates, unvisited, fixed, shuffled, hashes[depth])
             untried[depth] = candidates ^ (_1 << square)
             if prune:
@@ -252,10 +256,25 @@ def _search_bits(fixed):
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
         return reason
 
+    @njit(nogil=True)
+    def search_bits(
+        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
+    ):  # fmt: skip
+        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
+        reason, kept = BATCH_FULL, registers[FOUND]
+        while reason == BATCH_FULL and kept < tours.shape[0]:
+            reason = walk_bits(
+                attacks, neighbours, rules, registers, path, untried, tights, ends, hashes, limit,
+                tours, iterations, closed,
+            )  # fmt: skip
+            kept = _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry)
+        return reason
+
     return search_bits
 
 
-def _resume_bits(fixed):
+def _resume_bits(fixed, shuffles):
     @njit(nogil=True)
     def resume_bits(
         attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes, cursor, prefix
@@ -266,17 +285,16 @@ def _resume_bits(fixed):
         """
         squares = path.shape[0]
         near_start = attacks[rules[START]]
-        variant, prune, below = rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        variant, prune = rules[VARIANT], rules[PRUNE] != _0
         unvisited = rules[EVERY]
         end, path_hash = _0, rules[SEED]
         for depth in range(cursor.shape[0] - 1):
             square, following = uint64(cursor[depth]), uint64(cursor[depth + 1])
             path[depth] = square
-            place[square] = depth
             unvisited ^= _1 << square
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
-            shuffled = below != _0 and _shuffles(path_hash, below)
+            shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
             candidates, tight = attacks[square] & unvisited, _0
             if prune:
                 candidates, tight = _expand_bits(
@@ -393,15 +411,14 @@ def _inherit(end, tight, square):
     return tight[1]
 
 
-def _search_array(fixed):
-    @njit(nogil=True)
-    def search_array(
-        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
-        limit, tours, iterations, closed, structured, symmetry,
+def _search_array(fixed, shuffles):
+    @njit
+    def walk_array(
+        neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes,
+        limit, tours, iterations, closed,
     ):  # fmt: skip
-        """As `search_bits`, on a board of any size."""
         squares = path.shape[0]
-        start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
         depth, square = registers[DEPTH], registers[NEXT]
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         end = np.int64(NOWHERE)
@@ -412,11 +429,10 @@ def _search_array(fixed):
             # Step 1. Place the knight.
             count += 1
             path[depth] = square
-            place[square] = depth
             visited[square] = True
             _take(neighbours, degrees, square, -1)
             left = squares - 1 - depth
-            if below:
+            if shuffles:
                 hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
             # Step 2. A tour, or the squares to try next.
@@ -424,10 +440,10 @@ def _search_array(fixed):
                 candidates = 0
                 is_closed = near_start[square]
                 if variant == BOTH or (variant == CLOSED) == is_closed:
-                    found += _keep(
-                        rules, registers, path, place, pairs, is_closed, count, found,
-                        tours, iterations, closed, structured, symmetry,
-                    )  # fmt: skip
+                    for i in range(squares):
+                        tours[found, i] = path[i]
+                    iterations[found], closed[found] = count, is_closed
+                    found += 1
             else:
                 candidates = _unvisited_around(neighbours, visited, square)
                 if prune:
@@ -451,7 +467,7 @@ def _search_array(fixed):
             if depth < 0:
                 reason = EXHAUSTED
                 break
-            shuffled = below != _0 and _shuffles(hashes[depth], below)
+            shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
             choice = _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, hashes[depth])
             untried[depth] = candidates ^ (1 << choice)
             square = np.int64(neighbours[square, choice])
@@ -465,10 +481,25 @@ def _search_array(fixed):
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
         return reason
 
+    @njit(nogil=True)
+    def search_array(
+        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
+    ):  # fmt: skip
+        """As `search_bits`, on a board of any size."""
+        reason, kept = BATCH_FULL, registers[FOUND]
+        while reason == BATCH_FULL and kept < tours.shape[0]:
+            reason = walk_array(
+                neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes, limit,
+                tours, iterations, closed,
+            )  # fmt: skip
+            kept = _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry)
+        return reason
+
     return search_array
 
 
-def _resume_array(fixed):
+def _resume_array(fixed, shuffles):
     @njit(nogil=True)
     def resume_array(
         neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
@@ -476,7 +507,7 @@ def _resume_array(fixed):
     ):  # fmt: skip
         """As `resume_bits`, on a board of any size. `degrees` are those of the empty board, all else is zero."""
         squares = path.shape[0]
-        start, variant, prune, below = rules[START], rules[VARIANT], rules[PRUNE] != _0, rules[SHUFFLE_BELOW]
+        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
         for i in range(8):
             if neighbours[start, i] == NOWHERE:
                 break
@@ -485,12 +516,11 @@ def _resume_array(fixed):
         for depth in range(cursor.shape[0] - 1):
             square, following = cursor[depth], cursor[depth + 1]
             path[depth] = square
-            place[square] = depth
             visited[square] = True
             _take(neighbours, degrees, square, -1)
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
-            shuffled = below != _0 and _shuffles(path_hash, below)
+            shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
             candidates = _unvisited_around(neighbours, visited, square)
             if prune:
                 candidates = _expand_array(
@@ -514,7 +544,11 @@ def _resume_array(fixed):
 
 
 # Which order is used is known when the kernel is compiled: to ask at each node would take a third of the speed.
-search_bits, resume_bits = _search_bits(False), _resume_bits(False)
-search_bits_fixed, resume_bits_fixed = _search_bits(True), _resume_bits(True)
-search_array, resume_array = _search_array(False), _resume_array(False)
-search_array_fixed, resume_array_fixed = _search_array(True), _resume_array(True)
+search_bits, resume_bits = _search_bits(False, False), _resume_bits(False, False)
+search_bits_shuffled, resume_bits_shuffled = _search_bits(False, True), _resume_bits(False, True)
+search_bits_fixed, resume_bits_fixed = _search_bits(True, False), _resume_bits(True, False)
+search_bits_fixed_shuffled, resume_bits_fixed_shuffled = _search_bits(True, True), _resume_bits(True, True)
+search_array, resume_array = _search_array(False, False), _resume_array(False, False)
+search_array_shuffled, resume_array_shuffled = _search_array(False, True), _resume_array(False, True)
+search_array_fixed, resume_array_fixed = _search_array(True, False), _resume_array(True, False)
+search_array_fixed_shuffled, resume_array_fixed_shuffled = _search_array(True, True), _resume_array(True, True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import random
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -83,6 +84,14 @@ class Bucket:
     def replace(self, name: str, data: Buffer) -> None:
         self._confirm()
         self._ask(lambda: self.store.put(name, bytes(data), use_multipart=False))
+
+    def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
+        with tempfile.TemporaryFile() as staged:
+            sizes = [(name, staged.write(data)) for name, data in files]
+            staged.seek(0)
+            self.remove([name for name, _ in self.entries(folder)])
+            for name, size in sizes:
+                self.replace(f"{folder}/{name}", staged.read(size))
 
     def remove(self, names: Iterable[str]) -> None:
         left = list(names)

@@ -48,6 +48,13 @@ class Storage(Protocol):
     def replace(self, name: str, data: Buffer) -> None:
         """Publish a file, durably, whatever stands there."""
 
+    def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
+        """Publish a folder of files, durably, in place of all that stands in it.
+
+        All files are taken and staged before anything changes. Then a folder changes at one stroke; an object store
+        cannot do that, and its files go and come one after the other.
+        """
+
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, durably; no error if there are none."""
 

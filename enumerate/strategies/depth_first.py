@@ -30,8 +30,9 @@ class DepthFirst(KernelSearch):
     def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
         kernel = kernel or config.kernel
         dtype = square_dtype(config.board)
-        super().__init__(compiled_kernel(kernel, moves is not None, dtype.itemsize), config, job)
-        search, resume = entries_of(kernel, moves is not None)
+        order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
+        super().__init__(compiled_kernel(kernel, order, dtype.itemsize), config, job)
+        search, resume = entries_of(kernel, order)
         self._run, self._resume = getattr(self._kernel, search), getattr(self._kernel, resume)
         self._path = np.zeros(config.board.length, dtype=dtype)
         rules = rules_of(self._kernel, config, job.start)
@@ -106,16 +107,15 @@ def array_arrays(
             untried, tights, ends, hashes)  # fmt: skip
 
 
-def entries_of(kind: str, fixed: bool) -> tuple[str, str]:
+def entries_of(kind: str, order: str) -> tuple[str, str]:
     """The names of the kernel's two functions."""
-    order = "_fixed" if fixed else ""
     return f"search_{kind}{order}", f"resume_{kind}{order}"
 
 
 @lru_cache
-def compiled_kernel(kind: str, fixed: bool, width: int) -> Any:
-    """The kernel with the functions of this kind compiled for this width of squares."""
-    entries = entries_of(kind, fixed)
+def compiled_kernel(kind: str, order: str, width: int) -> Any:
+    """The kernel with the functions of this kind and order compiled for this width of squares."""
+    entries = entries_of(kind, order)
 
     def warm_up(kernel: Any) -> None:
         config = Config(board={1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}[width])

@@ -25,7 +25,9 @@ def serve(app: ASGIApp, port: int, path: str, open_browser: bool, tell: Callable
         tell(f"{address}  (Ctrl-C ends it)")
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+        settings = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        )
         with suppress(KeyboardInterrupt):  # uvicorn hands it on when it has ended in order
             uvicorn.Server(settings).run(sockets=[listener])
 

@@ -1,7 +1,7 @@
 // The first page of a run follows it: when the records have changed, the part that shows them is fetched anew.
 const live = document.getElementById("live");
 const UNFINISHED = 2000;
-const FINISHED = 15000;
+const FINISHED = 5000; // a larger budget may continue it
 
 function keepingFocus(change) {
   const focused = document.activeElement;
@@ -13,19 +13,30 @@ function keepingFocus(change) {
   if (mark) live.querySelector(mark)?.focus({ preventScroll: true });
 }
 
+function showTrouble(message) {
+  const line = document.getElementById("trouble");
+  if (line.textContent !== message) line.textContent = message;
+  line.hidden = !message;
+}
+
+async function renew() {
+  const answer = await fetch(live.dataset.fragment);
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  keepingFocus(() => live.replaceChildren(page.getElementById("overview")));
+}
+
 async function follow() {
   let pause = UNFINISHED;
   try {
-    const status = await (await fetch(live.dataset.status, { headers: { accept: "application/json" } })).json();
-    if (status.stamp && status.stamp !== live.querySelector("#overview")?.dataset.stamp) {
-      const answer = await fetch(live.dataset.fragment);
-      if (answer.ok) {
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        keepingFocus(() => live.replaceChildren(page.getElementById("overview")));
-      }
-    }
-    if (status.state === "complete" || status.state === "exhausted") pause = FINISHED;
-  } catch { /* the server was stopped, or the run cannot be read at the moment: later again */ }
+    const answer = await fetch(live.dataset.status, { headers: { accept: "application/json" } });
+    const status = await answer.json();
+    showTrouble(status.error ?? "");
+    if (answer.ok && status.stamp !== live.querySelector("#overview").dataset.stamp) await renew();
+    if (["complete", "exhausted"].includes(status.state)) pause = FINISHED;
+  } catch {
+    showTrouble("The server does not answer any more; this is how the run stood.");
+  }
   setTimeout(follow, pause);
 }
 

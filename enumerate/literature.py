@@ -1,0 +1,85 @@
+"""Published counts of tours, each with its source.
+
+Two conventions, which are easy to mix up:
+
+* **paths** are directed tours, open and closed alike: 1,728 on 5x5 and 6,637,920 on 6x6 are these;
+* **cycles** are undirected closed tours, each counted once whatever its start square and direction.
+
+Numbers in circulation that are wrong, and not in these tables: 33,439,123,484,294 cycles of 8x8, 376 of 3x8 and
+17,269,264 of 3x16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .board import Board
+
+What = Literal["paths", "cycles"]
+
+
+@dataclass(frozen=True)
+class Published:
+    count: int
+    source: str
+
+
+_PATHS = {
+    (3, 4): Published(16, "OEIS A169696"),
+    (3, 7): Published(104, "OEIS A169696"),
+    (3, 9): Published(1_120, "OEIS A169696"),
+    (3, 10): Published(6_096, "OEIS A169696"),
+    (4, 4): Published(0, "OEIS A165134"),
+    (4, 5): Published(164, "OEIS A079137"),
+    (5, 5): Published(1_728, "OEIS A165134"),
+    (5, 6): Published(37_568, "OEIS A083386"),
+    (5, 7): Published(1_245_736, "OEIS A083386"),
+    (5, 8): Published(36_122_108, "OEIS A083386"),
+    (6, 6): Published(6_637_920, "OEIS A165134"),
+    (6, 7): Published(779_938_932, "OEIS A306281"),
+    (7, 7): Published(165_575_218_320, "OEIS A165134"),
+    (8, 8): Published(19_591_828_170_979_904, "OEIS A165134"),
+}
+
+_CYCLES = {
+    (3, 8): Published(0, "Schwenk 1991"),
+    (3, 10): Published(16, "OEIS A070030"),
+    (3, 12): Published(176, "OEIS A070030"),
+    (4, 8): Published(0, "Schwenk 1991"),
+    (5, 5): Published(0, "odd number of squares"),
+    (5, 6): Published(8, "OEIS A175855"),
+    (5, 8): Published(44_202, "OEIS A175855"),
+    (6, 6): Published(9_862, "OEIS A001230"),
+    (6, 7): Published(1_067_638, "OEIS A175881"),
+    (6, 8): Published(55_488_142, "OEIS A175881"),
+    (6, 9): Published(3_374_967_940, "OEIS A175881"),
+    (6, 10): Published(239_187_240_144, "OEIS A175881"),
+    (7, 8): Published(34_524_432_316, "OEIS A193054"),
+    (8, 8): Published(13_267_364_410_532, "OEIS A001230"),
+}
+
+# The directed tours from one square of each symmetry class. Those of all squares add up to the paths above.
+_PATHS_FROM = {
+    (5, 5): {"a1": 304, "b1": 0, "c1": 56, "b2": 56, "c2": 0, "c3": 64},
+    (6, 6): {"a1": 524_486, "b1": 289_050, "c1": 115_837, "b2": 173_402, "c2": 49_578, "c3": 52_662},
+}
+
+
+def published(board: Board, what: What) -> Published | None:
+    """The number of directed tours (paths) or of undirected closed ones (cycles), if it is known to us."""
+    return None if board.missing is not None else {"paths": _PATHS, "cycles": _CYCLES}[what].get(_sides(board))
+
+
+def published_from(board: Board, square: int) -> Published | None:
+    """The number of directed tours that begin on this square, open and closed alike, if it is known to us."""
+    total, classes = published(board, "paths"), _PATHS_FROM.get(_sides(board))
+    if total is None or classes is None:
+        return None
+    lowest = min(symmetry[square] for symmetry in board.symmetries)
+    return Published(classes[board.name(lowest)], total.source)
+
+
+def _sides(board: Board) -> tuple[int, int]:
+    """The sides, the shorter one first: a board that is turned has as many tours."""
+    return min(board.rows, board.cols), max(board.rows, board.cols)
