@@ -16,6 +16,7 @@ from enumerate.search import make_search
 from enumerate.tour import batch_arrays
 
 from .serving import serving
+from .test_browser import CONTRAST
 
 pytestmark = pytest.mark.browser
 
@@ -499,6 +500,17 @@ def test_nothing_is_wider_than_a_phone(address, open_page, view):
             .filter(e => e.offsetParent && e.getBoundingClientRect().height < 24).map(e => e.outerHTML)"""
     )
     assert small == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["/play?size=5x5", "/play/help", "/watch?size=5x5"])
+def test_all_text_can_be_read(address, open_page, view, scheme):
+    page = open_page(address + view, color_scheme=scheme, **CALM)
+    for kind in ("", "won", "bad"):
+        page.evaluate(f"document.querySelector('[data-said]')?.classList.add('{kind}' || 'plain')")
+        for palette in ("wood", "sea", "safe", "contrast"):
+            page.evaluate(f"document.documentElement.dataset.palette = '{palette}'")
+            assert page.evaluate(CONTRAST) == [], (palette, kind)
 
 
 def test_a_finger_plays(address, open_page):

@@ -227,6 +227,7 @@ class Page {
       this.say(this.#ending(), this.game.isWhole ? "won" : "bad");
       return;
     }
+    this.say("Searching …");
     await this.#asking(({ state, hint, why }) => {
       this.hinted = hint;
       this.shown = this.game.path.length;
