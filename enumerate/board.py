@@ -104,6 +104,13 @@ class Board:
         (a, b, c), (row, col) = each, divmod(square, self.cols)
         return a * row + b * col + c
 
+    def images_of(self, square: int) -> dict[int, tuple[int, int, int]]:
+        """The squares of its symmetry class, each with the first of `maps` that takes the square there."""
+        images: dict[int, tuple[int, int, int]] = {}
+        for each in self.maps:
+            images.setdefault(self.image(each, square), each)
+        return images
+
     @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The maps of the board onto itself, each as the list of images: eight for a square board, else four."""

@@ -97,10 +97,10 @@ class Run:
         return (
             part
             for job in self.progress
-            if start in (None, self.board.name(job.job.start))
+            if start is None or self.config.expand or start == self.board.name(job.job.start)
             for result in records(self.storage, job)
             for part in result.parts
-            if part.kind in kinds
+            if part.kind in kinds and (start is None or f"/start={start}/" in part.name)
         )
 
     def tours(

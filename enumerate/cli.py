@@ -78,7 +78,7 @@ class Request:
     write: Annotated[bool | None, Parameter(negative="--no-write")] = None
     "Write the tours, or only count them. [default: --write]"
     start: str | None = None
-    "Start squares: all, classes (one per symmetry class), random:N, or names such as a1,d4. [default: all; divide: a1]"
+    "Start squares: all, classes (one per symmetry class), once (closed tours: from one corner in one direction, each tour once), random:N, or names such as a1,d4. [default: all; divide: a1]"  # noqa: E501
     missing_corner: bool | None = None
     "The board lacks its last corner: odd boards have closed tours then."
     prune: Annotated[bool | None, Parameter(negative="--no-prune")] = None
@@ -91,6 +91,10 @@ class Request:
     "greedy: who is taken of squares with as few onward moves: random, index (lowest square), pohl (second-level degree), roth (farthest from the centre) or squirrel (Squirrel's and Cull's orderings). [default: random]"  # noqa: E501
     failures: Whole = None
     "greedy: dead ends before a tour is given up; it counts as one of --tours. [default: 5]"
+    split: str | None = None
+    "Jobs for each start square, each with another beginning: a number, or auto, as many as it takes that none is too large if there is no limit, else one. A budget is divided among them, and finds tours that differ more. [default: auto]"  # noqa: E501
+    expand: bool | None = None
+    "With --start classes: write the images of each tour under the symmetries of the board too, so that none is missing."  # noqa: E501
     seed: Whole = None
     "Seed of shuffled orders, random ties and random start squares. [default: 0]"
     output: str | None = None
@@ -121,6 +125,7 @@ def run_command(
     request: Request | None = None,
     fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     check: str = "",
+    yes: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     distinct: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     json_: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
@@ -134,6 +139,8 @@ def run_command(
     check
         How a run that is continued is checked first: sums reads every part, sizes only lists them.
         [default: sums in a folder, sizes on an object store]
+    yes
+        Begin a search for all tours even if, by estimate, it takes longer than a day or more than the disk has.
     distinct
         When the run is complete, write one tour for each class of tours that are alike, as the command distinct does.
     quiet
@@ -149,7 +156,7 @@ def run_command(
     from .view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
-    report = run(config, observer(quiet), stop.heard, fresh, check)
+    report = run(config, observer(quiet), stop.heard, fresh, check, yes)
     classes = distinct_report(config.place, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
         tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
@@ -166,6 +173,11 @@ def closing_words(report: Report, stop: StopSignals) -> int:
         say(f"stopped ({stop.name}): everything finished is kept in {report.config.place!r}")
         say("run the same command again to continue")
         return INTERRUPTED if stop.name == "Ctrl-C" else Stopped.exit_code
+    wrong = [comparison for comparison in report.comparisons if not comparison.agrees]
+    for comparison in wrong:
+        say(f"error: does not agree with the literature: {comparison.line}; please report this")
+    if wrong:
+        return Damaged.exit_code
     if report.complete:  # also if workers that were thought lost have finished what was set aside
         return DONE
     for event in report.set_aside:
@@ -184,7 +196,7 @@ def plan(*, request: Request | None = None) -> int:
     from .plan import make_plan
     from .view.plan import plan_view
 
-    config = (request or Request()).resolve()
+    config = (request or Request()).resolve().settled
     jobs = make_plan(config)
     tell(plan_view(config.board, jobs))
     searched = sum(job.hopeless is None for job in jobs)

@@ -31,15 +31,21 @@ MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
 SEARCH_SQUARES = 262_144  # 512x512: a cursor is a path, and is written down for each slice
 MAX_FAILURES = 1_000_000
+MAX_SPLIT = 100_000
+
+# Kinds of `split` beside a number of prefixes for each start square.
+AUTO = 0  # not decided yet: as the run in the folder has it, or by size if there is no limit, or not at all
+BY_SIZE = -1  # as many prefixes as it takes that none is too large
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 SEARCH_VERSION = 2
 
 # Which strategies know a setting; the others refuse it.
 _DEPTH_FIRST = ("warnsdorff", "backtrack")
 _KNOWN_TO = {
     "prune": _DEPTH_FIRST,
+    "split": _DEPTH_FIRST,
     "h-prob": _DEPTH_FIRST,
     "move-order": ("backtrack",),
     "ties": ("greedy",),
@@ -71,6 +77,8 @@ class Config:
     prune: bool = True
     h_prob: float = 1.0
     seed: int = 0
+    split: int = AUTO
+    expand: bool = False  # write the images of each tour under the symmetries of the board too
     slice_iterations: int = 10_000_000
     slice_tours: int = 0  # 0: as many as fit into SLICE_BYTES, at most 524,288
     max: int = 500_000
@@ -113,6 +121,11 @@ class Config:
         _in_range("max", self.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
         _in_range("tours", self.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
         _in_range("seed", self.seed, 0, LARGEST)
+        _in_range("split", self.split, BY_SIZE, MAX_SPLIT, "prefixes for each start square")
+        if self.expand and self.start != "classes":
+            raise BadRequest(f"--expand is for --start classes: {self.start!r}; others are searched as they are")
+        if self.start == "once" and self.variant != "closed":
+            raise BadRequest(f"--start once finds closed tours: {self.variant!r}; use --variant closed or --start all")
         _in_range("failures", self.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
         _in_range("workers", self.workers, 0, MAX_WORKERS, "0 means one for each core")
         _in_range("slice-iterations", self.slice_iterations, 1, LARGEST)
@@ -148,6 +161,18 @@ class Config:
         return self.strategy in _DEPTH_FIRST
 
     @property
+    def is_exhaustive(self) -> bool:
+        """Whether every tour is asked for."""
+        return self.is_depth_first and not self.max and not self.tours
+
+    @property
+    def settled(self) -> Config:
+        """With `split` decided, for a new run."""
+        if self.split != AUTO:
+            return self
+        return replace(self, split=BY_SIZE if self.is_exhaustive else 1)
+
+    @property
     def draws(self) -> bool:
         """Whether tours are drawn by lot, so that one may come more than once."""
         return self.strategy == "greedy" and self.ties == "random"
@@ -171,6 +196,8 @@ class Config:
             "prune": self.prune,
             "h-prob": self.h_prob,
             "seed": self.seed,
+            "split": self.settled.split,
+            "expand": self.expand,
             "slice-iterations": self.slice_iterations,
             "slice-tours": self.tours_in_slice,
         }
@@ -192,6 +219,9 @@ class Config:
             words.append(f"h{self.h_prob!r}".removesuffix(".0"))
         if self.seed:
             words.append(f"seed{self.seed}")
+        if self.split > 1:
+            words.append(f"split{self.split}")
+        words += ["expanded"] if self.expand else []
         return os.path.join("output", "-".join(words))
 
     @property
@@ -293,7 +323,11 @@ _TEXTS = ("variant", "strategy", "start", "only", "move-order", "ties", "output"
 
 def _convert(key: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
-    field_type = {"size": Board, "prune": bool, "missing-corner": bool, "write": bool, "h-prob": float,
+    if key == "split" and value == "auto":
+        return AUTO
+    if key == "split" and isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value):
+        value = int(value)
+    field_type = {"size": Board, "prune": bool, "expand": bool, "missing-corner": bool, "write": bool, "h-prob": float,
                   **dict.fromkeys(_TEXTS, str)}.get(key, int)  # fmt: skip
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
         return parse_size(value if isinstance(value, str) else shown(value))

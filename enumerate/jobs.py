@@ -27,10 +27,16 @@ class Job:
     prefix: Cursor
     multiplicity: int = 1
     hopeless: str | None = None  # why no tour can be found here, known without a search
+    nth: int = 0  # of the jobs that share the budget of their start square
+    of: int = 1
 
     @property
     def start(self) -> int:
         return self.prefix[0]
+
+    def share_of(self, budget: int) -> int:
+        """What this job has of its start square's budget. A larger budget never gives less."""
+        return budget // self.of + (self.nth < budget % self.of)
 
 
 # Kinds of parts beside the variants of tours.
@@ -63,6 +69,9 @@ class Counts:
     closed_reflection: int = 0
     left_out: int = 0  # tours that were found, but not of the kind that is kept
     given_up: int = 0  # tours that were begun and not found
+    beginnings: int = 0  # how often a tour has other first squares than the one found before it, and the first one
+    shared_squares: int = 0  # with which neighbours, tours found one after the other, begin alike; a sample
+    neighbours: int = 0  # in that sample
     search_seconds: float = 0.0
     write_seconds: float = 0.0
 
@@ -85,6 +94,7 @@ class Totals(Counts):
 
     first_iteration: int | None = None
     first_seconds: float | None = None
+    last_beginning: Cursor = ()  # the first squares of the last tour
     parts: int = 0
     bytes: int = 0
 
@@ -105,6 +115,7 @@ class SliceResult(Counts):
     cursor: Cursor
     first_iteration: int | None
     first_seconds: float | None
+    last_beginning: Cursor  # empty if no tour was found
     parts: tuple[Part, ...]
 
     @property
@@ -127,6 +138,7 @@ class SliceResult(Counts):
             **{name: getattr(before, name) + getattr(self, name) for name in _SUMMED},
             first_iteration=first_iteration,
             first_seconds=first_seconds,
+            last_beginning=self.last_beginning or before.last_beginning,
             parts=before.parts + len(self.parts),
             bytes=before.bytes + sum(part.bytes for part in self.parts),
         )

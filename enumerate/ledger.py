@@ -80,7 +80,8 @@ def _result(document: Mapping[str, Any]) -> SliceResult:
     return SliceResult(
         **{
             **document,
-            "before": Totals(**document["before"]),
+            "before": Totals(**{**document["before"], "last_beginning": tuple(document["before"]["last_beginning"])}),
+            "last_beginning": tuple(document["last_beginning"]),
             "began": tuple(document["began"]),
             "cursor": tuple(document["cursor"]),
             "parts": tuple(Part(**part) for part in document["parts"]),
@@ -113,6 +114,7 @@ class JobProgress:
 
     job: Job
     last: SliceResult | None = None
+    weight: float = 1.0  # its share of the whole: estimated iterations, or all alike
 
     @property
     def total(self) -> Totals:
@@ -139,8 +141,8 @@ class JobProgress:
 
     def next_slice(self, config: Config) -> Slice | None:
         """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
-        spent = self.total
-        at_end = (config.max and spent.iterations >= config.max) or (config.tours and spent.tries >= config.tours)
+        spent, most, tours = self.total, self.job.share_of(config.max), self.job.share_of(config.tours)
+        at_end = (config.max and spent.iterations >= most) or (config.tours and spent.tries >= tours)
         if self.exhausted or at_end:
             return None
         number, cursor, before = self._next()
@@ -149,8 +151,8 @@ class JobProgress:
             number=number,
             cursor=cursor,
             before=before,
-            max_iterations=_smaller(config.slice_iterations, config.max, before.iterations),
-            max_tours=_smaller(config.tours_in_slice, config.tours, before.tries),
+            max_iterations=_smaller(config.slice_iterations, most, before.iterations),
+            max_tours=_smaller(config.tours_in_slice, tours, before.tries),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
             supersedes=self.last if self._is_short else None,

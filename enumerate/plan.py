@@ -1,4 +1,4 @@
-"""Config to jobs, purely: which start squares are searched, in which order, and which of them are hopeless."""
+"""Config to jobs, purely: which start squares are searched, in which prefixes, and which of them are hopeless."""
 
 from __future__ import annotations
 
@@ -11,18 +11,50 @@ from numpy.typing import NDArray
 from .board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
 from .config import SEARCH_SQUARES, Config
 from .errors import BadRequest
-from .jobs import Job
+from .jobs import Cursor, Job
 
 
 def make_plan(config: Config) -> tuple[Job, ...]:
-    """All jobs of a run, one for each start square, in the order of their squares. Refuses boards without tours."""
+    """All jobs of a run, one for each start square or prefix, in the order of their squares.
+
+    Refuses boards without tours.
+    """
+    config = config.settled
     refuse_impossible(config.board, config.variant)
     refuse_unsuitable(config)
-    chosen = choose_starts(config.board, config.start, config.seed, config.variant)
-    return tuple(
-        Job(number, (square,), multiplicity, why_no_tour_from(config.board, square, config.variant))
-        for number, (square, multiplicity) in enumerate(chosen.items())
+    beginnings = list(choose_beginnings(config).items())
+    hopeless = [why_no_tour_from(config.board, prefix[0], config.variant) for prefix, _ in beginnings]
+    prefixes = split_hopeful(config, [prefix for prefix, _ in beginnings], hopeless)
+    jobs = (
+        (prefix, multiplicity, reason, nth, len(group))
+        for (_, multiplicity), reason, group in zip(beginnings, hopeless, prefixes, strict=True)
+        for nth, prefix in enumerate(group)
     )
+    return tuple(Job(number, *values) for number, values in enumerate(jobs))
+
+
+def choose_beginnings(config: Config) -> dict[Cursor, int]:
+    """The paths that the searches begin with, and their multiplicities.
+
+    A closed tour passes through every square, and comes through a corner by the only two squares next to it: from one
+    corner, by the first of them, each is found once.
+    """
+    if config.start == "once":
+        return {(0, min(config.board.neighbours[0])): 1}
+    chosen = choose_starts(config.board, config.start, config.seed, config.variant)
+    return {(square,): multiplicity for square, multiplicity in chosen.items()}
+
+
+def split_hopeful(config: Config, prefixes: list[Cursor], hopeless: list[str | None]) -> list[list[Cursor]]:
+    """The prefixes of each job that a beginning is split into; those without a tour are left as they are."""
+    groups = [[prefix] for prefix in prefixes]
+    chosen = [i for i, reason in enumerate(hopeless) if reason is None and len(prefixes[i]) < config.board.length - 1]
+    if config.split != 1 and config.is_depth_first and chosen:
+        from .splitting import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
+
+        for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen]), strict=True):
+            groups[i] = group
+    return groups
 
 
 def refuse_impossible(board: Board, variant: str) -> None:
@@ -52,6 +84,8 @@ def refuse_unsuitable(config: Config) -> None:
         raise BadRequest(
             f"{strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512): {board}; use --strategy divide"
         )
+    if 0 < config.max < config.split:
+        raise BadRequest(f"--max {config.max} cannot be divided among --split {config.split} prefixes; ask for more")
     if config.draws and not config.max and (not config.tours or config.only):
         limit = "--max" if config.only else "--max or --tours"
         raise BadRequest(f"greedy with random ties never ends by itself: give {limit}")
@@ -105,7 +139,7 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def named_squares(board: Board, start: str, variant: str) -> list[int]:
     names = [name.strip() for name in start.split(",")]
     if len(names) == 1 and not re.search("[0-9]", start):
-        raise BadRequest(f"start is all, classes, random:N or squares such as a1,d4: {start!r}")
+        raise BadRequest(f"start is all, classes, once, random:N or squares such as a1,d4: {start!r}")
     squares = [board.square(name) for name in names]
     for place, square in enumerate(squares):
         if square in squares[:place]:

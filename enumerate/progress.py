@@ -33,12 +33,13 @@ class Quiet:
 
 
 class Tally:
-    """How far a run is: iterations of its budget if it has one, else jobs."""
+    """How far a run is: iterations of its budget if it has one, else the estimated share of the search space."""
 
     def __init__(self, config: Config, progress: list[JobProgress]) -> None:
         self.config = config
         self.jobs = {job.job.number: job for job in progress}
-        self.shares = {number: self._share(job) for number, job in self.jobs.items()}
+        self.weight = sum(job.weight for job in progress) or 1.0
+        self.shares = {number: self._share(job) * job.weight for number, job in self.jobs.items()}
         self.sum = sum(self.shares.values())
         self.share_at_start = self.share
         self.began = time.monotonic()
@@ -48,13 +49,17 @@ class Tally:
         self.tours += event.result.tours
         self.iterations += event.result.iterations
         job, before = event.result.job, self.shares[event.result.job]
-        self.shares[job] = self._share(self.jobs[job])
+        self.shares[job] = self._share(self.jobs[job]) * self.jobs[job].weight
         self.sum += self.shares[job] - before
 
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1."""
-        return min(1.0, self.sum / len(self.shares))
+        return min(1.0, self.sum / self.weight)
+
+    @property
+    def of(self) -> str:
+        return "of the search space" if self.config.is_exhaustive else "of the budget"
 
     @property
     def seconds(self) -> float:
@@ -74,9 +79,11 @@ class Tally:
     def _share(self, job: JobProgress) -> float:
         if job.next_slice(self.config) is None:
             return 1.0
-        by_iterations = job.total.iterations / self.config.max if self.config.max else 0.0
-        by_tours = job.total.tries / self.config.tours if self.config.tours else 0.0
-        return max(by_iterations, by_tours)
+        most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
+        by_iterations = job.total.iterations / most if most else 0.0
+        by_tours = job.total.tries / tours if tours else 0.0
+        by_weight = min(0.99, job.total.iterations / job.weight) if self.config.is_exhaustive and job.weight else 0.0
+        return max(by_iterations, by_tours, by_weight)
 
 
 class Plain:
@@ -95,7 +102,9 @@ class Plain:
         self.next_line = time.monotonic() + PLAIN_SECONDS
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
-        self.notice(f"{config.variant} tours on {config.board}{by}, {len(progress)} start squares, {workers}")
+        starts = len({job.job.start for job in progress})
+        jobs = "" if len(progress) == starts else f" in {len(progress):,} jobs"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {starts} start squares{jobs}, {workers}")
 
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):
@@ -104,7 +113,7 @@ class Plain:
             self.notice(trouble(self.tally.config, event))
         if time.monotonic() >= self.next_line:
             self.next_line = time.monotonic() + PLAIN_SECONDS
-            self.notice(f"{self.tally.share:.1%} done, {self.tally.rates()}, {time_left(self.tally)}")
+            self.notice(f"{self.tally.share:.1%} {self.tally.of} done, {self.tally.rates()}, {time_left(self.tally)}")
 
     def end(self) -> None: ...
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from .config import LARGEST, Config, usable_cores
+from .config import AUTO, LARGEST, Config, usable_cores
 from .errors import BadRequest, EnumerateError
 from .executors.events import Event, Executor, Finished, LeftOut, Lost, SetAside
 from .executors.processes import processes
@@ -21,10 +21,12 @@ from .executors.ray_connection import connect
 from .executors.serial import Serial
 from .jobs import Job, Slice
 from .ledger import JobProgress
-from .manifest import CONCLUDING, Manifest, new_shift, refuse_other_shift, write_manifest
+from .manifest import CONCLUDING, NAME, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
 from .opening import SIZES, SUMS, Opened, opened, tidied
+from .outlook import Outlook, look_ahead, refuse_endless
 from .plan import make_plan
-from .storage import is_url
+from .reconcile import Comparison, reconcile
+from .storage import is_url, open_storage
 from .summary import is_current, remove_summary, summary_table, write_summary
 from .work import run_slice, stopped_by_storage
 
@@ -58,6 +60,7 @@ class Report:
     retried: set[tuple[int, int]] = field(default_factory=set)  # job and number of slices
     set_aside: list[SetAside] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)  # with published counts
 
     def add(self, event: Event) -> None:
         """Count who worked and what went wrong."""
@@ -78,39 +81,62 @@ def run(
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
     check: str = "",
+    sure: bool = False,
 ) -> Report:
-    """Run a config, or continue the run in its folder."""
+    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end."""
+    config = settle(config, fresh)
     plan = make_plan(config)
-    check = check or (SIZES if is_url(config.place) else SUMS)
-    with (
-        closing(
-            make_executor(config, _for_workers(config).place)
-        ) as executor,  # a cluster out of reach is known before all else
-        opened(config, plan, fresh, check, observer.notice) as run_,
-        stopped_by_storage(config),
-    ):
-        _refuse_smaller_budget(config, run_.manifest, run_.progress)
-        queue = deque(slice_ for job in run_.progress if (slice_ := job.next_slice(config)))
-        report = Report(config, summary_table(config, run_.progress), worked=bool(queue))
-        if not queue and not run_.manifest.shift and is_current(run_.storage, report.summary):
-            return report
-        if not queue:  # only the summary is to be mended: what was asked for before still holds
-            config = run_.manifest.config(config.place)
-        shift = new_shift(run_.manifest)
-        write_manifest(run_.storage, config, run_.manifest, shift)
-        remove_summary(run_.storage)
-        try:
-            if queue:
-                observer.begin(config, run_.progress, min(executor.slots, len(queue)))
-                events = executor.run(partial(run_slice, _for_workers(config), shift), queue, stopping)
-                _work_off(report, run_, events, queue, observer)
-        except BaseException:
-            with suppress(OSError, EnumerateError):  # the first error is the one to tell
-                _conclude(report, run_, shift, config, plan)
-            raise
-        _conclude(report, run_, shift, config, plan)
-        report.interrupted = stopping() and not report.complete
+    place = _for_workers(config).place
+    with closing(make_executor(config, place)) as executor:  # a cluster out of reach is known before all else
+        outlook = look_ahead(config, plan, executor.slots) if config.is_exhaustive else None
+        if outlook and not sure and not open_storage(config.place).exists(NAME):
+            refuse_endless(config, outlook, executor.slots)
+        check = check or (SIZES if is_url(config.place) else SUMS)
+        with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config):
+            if outlook:
+                _weigh(run_.progress, outlook)
+            report = _run(config, plan, executor, run_, observer, stopping)
+    report.comparisons = reconcile(report.config, report.summary)
     return report
+
+
+def _run(
+    config: Config, plan: Sequence[Job], executor: Executor, run_: Opened, observer: Observer,
+    stopping: Callable[[], bool],
+) -> Report:  # fmt: skip
+    """Work off what an opened run has left."""
+    _refuse_smaller_budget(config, run_.manifest, run_.progress)
+    queue = deque(slice_ for job in _largest_first(run_.progress) if (slice_ := job.next_slice(config)))
+    report = Report(config, summary_table(config, run_.progress), worked=bool(queue))
+    if not queue and not run_.manifest.shift and is_current(run_.storage, report.summary):
+        return report
+    if not queue:  # only the summary is to be mended: what was asked for before still holds
+        config = run_.manifest.config(config.place)
+    shift = new_shift(run_.manifest)
+    write_manifest(run_.storage, config, run_.manifest, shift)
+    remove_summary(run_.storage)
+    try:
+        if queue:
+            observer.begin(config, run_.progress, min(executor.slots, len(queue)))
+            events = executor.run(partial(run_slice, _for_workers(config), shift), queue, stopping)
+            _work_off(report, run_, events, queue, observer)
+    except BaseException:
+        with suppress(OSError, EnumerateError):  # the first error is the one to tell
+            _conclude(report, run_, shift, config, plan)
+        raise
+    _conclude(report, run_, shift, config, plan)
+    report.interrupted = stopping() and not report.complete
+    return report
+
+
+def _weigh(progress: list[JobProgress], outlook: Outlook) -> None:
+    for job, weight in zip(progress, outlook.weights, strict=True):
+        job.weight = float(weight)
+
+
+def _largest_first(progress: list[JobProgress]) -> list[JobProgress]:
+    """So that workers end at about the same time; jobs of one weight stay in their order."""
+    return sorted(progress, key=lambda job: -job.weight)
 
 
 def _conclude(report: Report, run_: Opened, shift: str, config: Config, plan: Sequence[Job]) -> None:
@@ -144,6 +170,18 @@ def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[Jo
         raise BadRequest(f"this run is unfinished and was begun with {' '.join(smaller)}; ask for at least as much")
 
 
+def settle(config: Config, fresh: bool = False) -> Config:
+    """With `split` decided: as the run has it that is there already, whatever the budget was then."""
+    if config.split == AUTO and config.is_depth_first and not fresh:
+        storage = open_storage(config.place)
+        with suppress(OSError, EnumerateError):  # whoever opens the run says what is wrong with it
+            manifest = find_manifest(storage)
+            there = manifest.identity.get("split") if manifest else None
+            if isinstance(there, int) and there != AUTO:
+                return replace(config, split=there)
+    return config.settled
+
+
 def _for_workers(config: Config) -> Config:
     """The output as every worker knows it: on another machine the current folder is another one."""
     return config if is_url(config.place) else replace(config, output=os.path.abspath(config.place))
@@ -164,7 +202,9 @@ def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deq
                 report.tours += job.total.tours - before.tours
                 report.iterations += job.total.iterations - before.iterations
                 following = job.next_slice(config)
-                if following:
+                if following and config.is_exhaustive:
+                    queue.appendleft(following)  # what is begun is among the largest
+                elif following:
                     queue.append(following)
             observer.event(event)
     finally:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from .board import Board
+from .config import Config
+from .diversity import Diversity
 from .errors import Damaged
 from .jobs import TIMES, Part, Slice, SliceResult
 from .schema import TIMES_SCHEMA, tours_schema
 from .storage import Storage
-from .tour import SYMMETRIES, Batch, Tours
+from .tour import SYMMETRIES, Batch, Tours, square_dtype
 
 PART_FOLDERS = ("tours", TIMES)
 
@@ -77,34 +80,49 @@ def seal_of(checksum: str) -> str:
 class Sink:
     """Takes the tours of one slice and publishes them as one part for each variant that has any.
 
-    With `times` there is one more part for what each tour took. Without `write` tours are counted and gone.
+    There may be one more part for what each tour took. To expand is to write a part for each image of the start square
+    under the symmetries of the board. Without writing, tours are counted and gone.
     """
 
-    def __init__(self, storage: Storage, board: Board, slice_: Slice, write: bool = True, times: bool = False) -> None:
-        self.storage, self.board, self.slice = storage, board, slice_
-        self.write, self.times = write, times
-        self.writers: dict[str, PartWriter] = {}
+    def __init__(self, storage: Storage, config: Config, slice_: Slice) -> None:
+        self.storage, self.board, self.slice = storage, config.board, slice_
+        self.write, self.times = config.write, config.has_times
+        self.images = image_tables(config, slice_.job.start)
+        self.diversity = Diversity(slice_.before.last_beginning)
+        self.writers: dict[tuple[str, int], PartWriter] = {}
         self.published: dict[str, memoryview] = {}
-        self.counts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """By their names in `Counts`."""
+        times, diversity = len(self.images), self.diversity
+        numbers = {name: self._counts[name] * times for name in counted()}
+        sample = {"shared_squares": diversity.shared_squares, "neighbours": diversity.neighbours}
+        return {**numbers, "beginnings": diversity.beginnings * times, **sample}
 
     def take(self, batch: Batch) -> None:
         """Count and encode a batch; its memory may be used again afterwards."""
-        self.counts.update(counts_of(batch))
+        self._counts.update(counts_of(batch))
+        self.diversity.add(batch.tours)
         if not self.write:
             return
         for variant, tours in _by_variant(batch):
-            self._writer(variant, tours_schema(self.board)).write(tours_columns(tours, self.board))
+            for start, table in self.images.items():
+                image = tours if table is None else replace(tours, tours=table[tours.tours])
+                self._writer(variant, start, tours_schema(self.board)).write(tours_columns(image, self.board))
         if self.times:
-            self._writer(TIMES, TIMES_SCHEMA).write(times_columns(batch))
+            self._writer(TIMES, self.slice.job.start, TIMES_SCHEMA).write(times_columns(batch))
 
-    def _writer(self, kind: str, schema: pa.Schema) -> PartWriter:
-        if kind not in self.writers:
-            self.writers[kind] = PartWriter(schema)
-        return self.writers[kind]
+    def _writer(self, kind: str, start: int, schema: pa.Schema) -> PartWriter:
+        if (kind, start) not in self.writers:
+            self.writers[kind, start] = PartWriter(schema)
+        return self.writers[kind, start]
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
         """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
-        return tuple(self._publish(kind, writer, cut) for kind, writer in sorted(self.writers.items()))
+        ordered = sorted(self.writers.items(), key=lambda item: item[0])
+        return tuple(self._publish(kind, start, writer, cut) for (kind, start), writer in ordered)
 
     def publish_again(self, recorded: SliceResult) -> None:
         """Bring back what was cleared away as unrecorded before the record came: the record counts."""
@@ -116,16 +134,27 @@ class Sink:
         """Remove what the record does not name: another worker was first, and its times count."""
         self.storage.remove(self.published.keys() - {part.name for part in recorded.parts})
 
-    def _publish(self, kind: str, writer: PartWriter, cut: int | None) -> Part:
+    def _publish(self, kind: str, square: int, writer: PartWriter, cut: int | None) -> Part:
         data = writer.close()
         checksum = hashlib.sha256(data).hexdigest()
-        start = self.board.name(self.slice.job.start)
+        start = self.board.name(square)
         seal = seal_of(checksum) if kind == TIMES else ""
         name = part_name(kind, start, self.slice.job.number, self.slice.number, cut, seal)
         if not self.storage.create(name, data) and self.storage.read(name) != data:
             raise Damaged(f"a slice was written twice with different tours: {name}")
         self.published[name] = data
         return Part(kind, name, writer.rows, len(data), checksum)
+
+
+def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
+    """The start squares of what is written, each with the table of where its symmetry takes every square."""
+    if not config.expand:
+        return {start: None}
+    board, dtype = config.board, square_dtype(config.board)
+    return {
+        image: np.array([board.image(each, square) for square in range(board.squares)], dtype=dtype)
+        for image, each in board.images_of(start).items()
+    }
 
 
 def counted() -> tuple[str, ...]:

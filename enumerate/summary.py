@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -19,27 +19,60 @@ from .storage import Storage
 PARQUET, CSV = "summary.parquet", "summary.csv"
 TOTAL = "total"  # the name in `start` of the row of totals
 
-_SUMS = ("multiplicity", "tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90",
-         "closed_reflection", "left_out", "given_up", "iterations", "dead_ends", "search_seconds", "write_seconds",
-         "parts", "bytes")  # fmt: skip
+_SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
+           "beginnings", "parts")  # fmt: skip
+_EFFORTS = ("left_out", "given_up", "iterations", "dead_ends", "shared_squares", "neighbours", "search_seconds",
+            "write_seconds", "bytes")  # fmt: skip
+_COUNTED = (*_SPREAD, *_EFFORTS)
+_SUMS = ("multiplicity", *_COUNTED)
 
 
-def start_row(config: Config, progress: JobProgress) -> dict[str, Any]:
-    """What is known of one start square."""
-    row, column = divmod(progress.job.start, config.board.cols)
-    return {
-        "start": config.board.name(progress.job.start),
-        "row": row,
-        "column": column,
-        "multiplicity": progress.job.multiplicity,
-        "exhausted": progress.exhausted,
-        "finished": progress.next_slice(config) is None,
-        **asdict(progress.total),
+def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str, Any]]:
+    """What is known of each start square, in the order of the plan."""
+    by_start: dict[int, list[JobProgress]] = {}
+    for job in progress:
+        by_start.setdefault(job.job.start, []).append(job)
+    rows = [_row(config, square, jobs) for square, jobs in by_start.items()]
+    if config.expand:
+        rows = sorted(image for row in rows for image in _images(config, row))
+    return [row for _, row in rows]
+
+
+def _row(config: Config, square: int, jobs: list[JobProgress]) -> tuple[int, dict[str, Any]]:
+    """The sums over the jobs of a start square."""
+    totals = [asdict(job.total) for job in jobs]
+    return square, {
+        **_named(config, square),
+        "multiplicity": jobs[0].job.multiplicity,
+        "exhausted": all(job.exhausted for job in jobs),
+        "finished": all(job.next_slice(config) is None for job in jobs),
+        **{name: sum(total[name] for total in totals) for name in _COUNTED},
+        **_first(totals),
     }
 
 
+def _named(config: Config, square: int) -> dict[str, Any]:
+    row, column = divmod(square, config.board.cols)
+    return {"start": config.board.name(square), "row": row, "column": column}
+
+
+def _first(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The first tour is the one found after the fewest iterations."""
+    found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
+    return dict(zip(("first_iteration", "first_seconds"), min(found) if found else (None, None), strict=True))
+
+
+def _images(config: Config, row: tuple[int, dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of all squares of a symmetry class: the tours are spread evenly, the search was made from one."""
+    square, values = row
+    for image in config.board.images_of(square):
+        shared = {name: values[name] // values["multiplicity"] for name in _SPREAD}
+        effort = {} if image == square else dict.fromkeys(_EFFORTS, 0)
+        yield image, {**values, **_named(config, image), **shared, **effort, "multiplicity": 1}
+
+
 def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The sums of all rows; the first tour is the one found after the fewest iterations."""
+    """The sums of all rows."""
     rows = list(rows)
     total: dict[str, Any] = dict.fromkeys(SUMMARY_SCHEMA.names)
     total["start"] = TOTAL
@@ -47,14 +80,11 @@ def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
         total[name] = all(row[name] for row in rows)
     for name in _SUMS:
         total[name] = sum(row[name] for row in rows)
-    found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
-    if found:
-        total["first_iteration"], total["first_seconds"] = min(found)
-    return total
+    return {**total, **_first(rows)}
 
 
 def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
-    rows = [start_row(config, job) for job in progress]
+    rows = start_rows(config, progress)
     return pa.Table.from_pylist([*rows, total_row(rows)], schema=SUMMARY_SCHEMA)
 
 

@@ -19,7 +19,7 @@ from .classes import FOLDER, find_record, fingerprint
 from .classes import NAME as DISTINCT
 from .config import usable_cores
 from .errors import Damaged
-from .jobs import TIMES, Job, Part, SliceResult
+from .jobs import TIMES, Cursor, Job, Part, SliceResult
 from .ledger import (
     COMMITS,
     JobProgress,
@@ -185,7 +185,7 @@ def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[
     iterations: list[np.ndarray] = []
     try:
         for part in result.tour_parts:
-            for batch in _sound_batches(run, job.start, result, part):
+            for batch in _sound_batches(run, _prefix(run, job, part), result, part):
                 seen.append(hashes(batch.tours))
                 iterations.append(batch.iterations)
                 counts.update(counts_of(batch))
@@ -230,15 +230,25 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
         raise Damaged(f"damaged, a tour cannot have taken that: {part.name}")
 
 
-def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Iterator[Batch]:
+def _prefix(run: Run, job: Job, part: Part) -> Cursor:
+    """The path that the tours of a part begin with: that of its job, or its image on the square that the part names."""
+    named = parse_part_name(part.name)
+    if run.config.expand and named:
+        for image, each in run.board.images_of(job.start).items():
+            if run.board.name(image) == named.start:
+                return tuple(run.board.image(each, square) for square in job.prefix)
+    return job.prefix
+
+
+def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) -> Iterator[Batch]:
     """The tours of a part, each batch checked before it is handed on."""
     data = check_part(run.storage, part)
-    _check_name(run.board.name(start), result, part)
+    _check_name(run.board.name(prefix[0]), result, part)
     if run.config.variant not in (part.kind, "both"):
         raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
     count, last = 0, result.before.iterations
     for batch in run.read_part(part, _BATCH_TOURS, data):
-        wrong = _why_wrong(run, start, part, batch)
+        wrong = _why_wrong(run, prefix, part, batch)
         if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
             wrong = "its iterations do not ascend"
         if wrong:
@@ -249,14 +259,16 @@ def _sound_batches(run: Run, start: int, result: SliceResult, part: Part) -> Ite
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
-def _why_wrong(run: Run, start: int, part: Part, batch: Batch) -> str | None:
+def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None:
     board, tours = run.board, batch.tours
     if int(tours.max()) >= board.squares or not are_complete(board, tours).all():
         return "a tour does not visit every square once"
     if not are_legal(board, tours).all():
         return "a tour has a step that is not a knight's move"
-    if (tours[:, 0] != start).any():
+    if (tours[:, 0] != prefix[0]).any():
         return "a tour begins on another square"
+    if (tours[:, : len(prefix)] != prefix).any():  # so the jobs of a start square have no tour in common
+        return "a tour does not begin with the path of its job"
     if (are_closed(board, tours) != (part.kind == "closed")).any():
         return f"a tour is not {part.kind}"
     place = places(board, tours)

@@ -20,7 +20,7 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
     with stopped_by_storage(config):
         storage = open_storage(config.place)
-        sink = Sink(storage, config.board, slice_, config.write, times=config.has_times)
+        sink = Sink(storage, config, slice_)
         began = time.perf_counter()
         found = search_slice(config, slice_, sink.take)
         refuse_other_shift(storage, shift)
@@ -40,6 +40,7 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
             **sink.counts,
             first_iteration=found.first_iteration,
             first_seconds=found.first_seconds,
+            last_beginning=sink.diversity.last,
             search_seconds=found.seconds,
             write_seconds=time.perf_counter() - began - found.seconds,
             parts=parts,

@@ -69,13 +69,13 @@ def _shuffle_key(path_hash, square):
 
 
 @njit
-def _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry):
-    """Classify the tours that were found after the first `kept`, and close the ranks of those that are wanted.
+def _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed, structured, symmetry):
+    """Classify the tours from `kept` to `found`, and close the ranks of those that are wanted; how many there are then.
 
     They are classified afterwards: within the search it would slow down every placement.
     """
     rows, cols, length = np.int64(rules[ROWS]), np.int64(rules[COLS]), tours.shape[1]
-    for i in range(kept, registers[FOUND]):
+    for i in range(kept, found):
         tour, is_closed = tours[i], closed[i]
         for at in range(length):
             place[tour[at]] = at
@@ -89,7 +89,6 @@ def _keep(rules, registers, place, pairs, kept, tours, iterations, closed, struc
             iterations[kept], closed[kept] = iterations[i], is_closed
         structured[kept], symmetry[kept] = is_joinable, kind
         kept += 1
-    registers[FOUND] = kept
     return kept
 
 
@@ -189,11 +188,12 @@ def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
 
 
 def _search_bits(fixed, shuffles):
-    @njit
-    def walk_bits(
-        attacks, neighbours, rules, registers, path, untried, tights, ends, hashes,
-        limit, tours, iterations, closed,
+    @njit(nogil=True)
+    def search_bits(
+        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
     ):  # fmt: skip
+        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
         squares = path.shape[0]
         near_start = attacks[rules[START]]
         variant, prune = rules[VARIANT], rules[PRUNE] != _0
@@ -205,70 +205,59 @@ def _search_bits(fixed, shuffles):
         end = _0
         if depth > 0:
             end = ends[depth - 1] | (tights[depth - 1] & ~(_1 << square))
-        reason = LIMIT_REACHED
-        while count < limit:
-            # Step 1. Place the knight.
-            count += 1
-            path[depth] = square
-            unvisited ^= _1 << square
-            left = squares - 1 - depth
-            if shuffles:
-                hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
+        reason, kept = BATCH_FULL, found
+        while reason == BATCH_FULL and kept < tours.shape[0]:
+            reason = LIMIT_REACHED
+            while count < limit:
+                # Step 1. Place the knight.
+                count += 1
+                path[depth] = square
+                unvisited ^= _1 << square
+                left = squares - 1 - depth
+                if shuffles:
+                    hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
-            # Step 2. A tour, or the squares to try next.
-            if left == 0:
-                candidates = _0
-                is_closed = (near_start >> square) & _1 == _1
-                if variant == BOTH or (variant == CLOSED) == is_closed:
-                    for i in range(squares):
-                        tours[found, i] = path[i]
-                    iterations[found], closed[found] = count, is_closed
-                    found += 1
-            else:
-                if prune:
-                    candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
-                    tights[depth], ends[depth] = tight, end
+                # Step 2. A tour, or the squares to try next.
+                if left == 0:
+                    candidates = _0
+                    is_closed = (near_start >> square) & _1 == _1
+                    if variant == BOTH or (variant == CLOSED) == is_closed:
+                        for i in range(squares):
+                            tours[found, i] = path[i]
+                        iterations[found], closed[found] = count, is_closed
+                        found += 1
                 else:
-                    candidates = attacks[square] & unvisited
-                if candidates == _0:
-                    dead_ends += 1
+                    if prune:
+                        candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
+                        tights[depth], ends[depth] = tight, end
+                    else:
+                        candidates = attacks[square] & unvisited
+                    if candidates == _0:
+                        dead_ends += 1
 
-            # Step 3. Go back to the deepest square that has a candidate left.
-            while candidates == _0:
-                unvisited ^= _1 << uint64(path[depth])
-                depth -= 1
+                # Step 3. Go back to the deepest square that has a candidate left.
+                while candidates == _0:
+                    unvisited ^= _1 << uint64(path[depth])
+                    depth -= 1
+                    if depth < 0:
+                        break
+                    candidates = untried[depth]
                 if depth < 0:
+                    reason = EXHAUSTED
                     break
-                candidates = untried[depth]
-            if depth < 0:
-                reason = EXHAUSTED
-                break
-            shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
-            square = _pick(attacks, neighbours, path[depth], candidates, unvisited, fixed, shuffled, hashes[depth])
-            untried[depth] = candidates ^ (_1 << square)
-            if prune:
-                end = ends[depth] | (tights[depth] & ~(_1 << square))
-            depth += 1
-            if found == tours.shape[0]:
-                reason = BATCH_FULL
-                break
+                shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
+                square = _pick(attacks, neighbours, path[depth], candidates, unvisited, fixed, shuffled, hashes[depth])
+                untried[depth] = candidates ^ (_1 << square)
+                if prune:
+                    end = ends[depth] | (tights[depth] & ~(_1 << square))
+                depth += 1
+                if found == tours.shape[0]:
+                    reason = BATCH_FULL
+                    break
+            kept = _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed, structured, symmetry)
+            found = kept
         registers[DEPTH], registers[NEXT] = depth, square
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
-        return reason
-
-    @njit(nogil=True)
-    def search_bits(
-        attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
-        limit, tours, iterations, closed, structured, symmetry,
-    ):  # fmt: skip
-        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
-        reason, kept = BATCH_FULL, registers[FOUND]
-        while reason == BATCH_FULL and kept < tours.shape[0]:
-            reason = walk_bits(
-                attacks, neighbours, rules, registers, path, untried, tights, ends, hashes, limit,
-                tours, iterations, closed,
-            )  # fmt: skip
-            kept = _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry)
         return reason
 
     return search_bits
@@ -412,11 +401,12 @@ def _inherit(end, tight, square):
 
 
 def _search_array(fixed, shuffles):
-    @njit
-    def walk_array(
-        neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes,
-        limit, tours, iterations, closed,
+    @njit(nogil=True)
+    def search_array(
+        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
+        limit, tours, iterations, closed, structured, symmetry,
     ):  # fmt: skip
+        """As `search_bits`, on a board of any size."""
         squares = path.shape[0]
         start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
         depth, square = registers[DEPTH], registers[NEXT]
@@ -424,76 +414,65 @@ def _search_array(fixed, shuffles):
         end = np.int64(NOWHERE)
         if depth > 0:
             end = np.int64(_inherit(ends[depth - 1], tights[depth - 1], square))
-        reason = LIMIT_REACHED
-        while count < limit:
-            # Step 1. Place the knight.
-            count += 1
-            path[depth] = square
-            visited[square] = True
-            _take(neighbours, degrees, square, -1)
-            left = squares - 1 - depth
-            if shuffles:
-                hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
+        reason, kept = BATCH_FULL, found
+        while reason == BATCH_FULL and kept < tours.shape[0]:
+            reason = LIMIT_REACHED
+            while count < limit:
+                # Step 1. Place the knight.
+                count += 1
+                path[depth] = square
+                visited[square] = True
+                _take(neighbours, degrees, square, -1)
+                left = squares - 1 - depth
+                if shuffles:
+                    hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
-            # Step 2. A tour, or the squares to try next.
-            if left == 0:
-                candidates = 0
-                is_closed = near_start[square]
-                if variant == BOTH or (variant == CLOSED) == is_closed:
-                    for i in range(squares):
-                        tours[found, i] = path[i]
-                    iterations[found], closed[found] = count, is_closed
-                    found += 1
-            else:
-                candidates = _unvisited_around(neighbours, visited, square)
-                if prune:
-                    candidates = _expand_array(
-                        neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant,
-                        tights[depth],
-                    )  # fmt: skip
-                    ends[depth] = end
-                if candidates == 0:
-                    dead_ends += 1
+                # Step 2. A tour, or the squares to try next.
+                if left == 0:
+                    candidates = 0
+                    is_closed = near_start[square]
+                    if variant == BOTH or (variant == CLOSED) == is_closed:
+                        for i in range(squares):
+                            tours[found, i] = path[i]
+                        iterations[found], closed[found] = count, is_closed
+                        found += 1
+                else:
+                    candidates = _unvisited_around(neighbours, visited, square)
+                    if prune:
+                        candidates = _expand_array(
+                            neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant,
+                            tights[depth],
+                        )  # fmt: skip
+                        ends[depth] = end
+                    if candidates == 0:
+                        dead_ends += 1
 
-            # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
-            while candidates == 0:
-                visited[square] = False
-                _take(neighbours, degrees, square, 1)
-                depth -= 1
+                # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
+                while candidates == 0:
+                    visited[square] = False
+                    _take(neighbours, degrees, square, 1)
+                    depth -= 1
+                    if depth < 0:
+                        break
+                    square = np.int64(path[depth])
+                    candidates = np.int64(untried[depth])
                 if depth < 0:
+                    reason = EXHAUSTED
                     break
-                square = np.int64(path[depth])
-                candidates = np.int64(untried[depth])
-            if depth < 0:
-                reason = EXHAUSTED
-                break
-            shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
-            choice = _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, hashes[depth])
-            untried[depth] = candidates ^ (1 << choice)
-            square = np.int64(neighbours[square, choice])
-            if prune:
-                end = np.int64(_inherit(ends[depth], tights[depth], square))
-            depth += 1
-            if found == tours.shape[0]:
-                reason = BATCH_FULL
-                break
+                shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
+                choice = _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, hashes[depth])
+                untried[depth] = candidates ^ (1 << choice)
+                square = np.int64(neighbours[square, choice])
+                if prune:
+                    end = np.int64(_inherit(ends[depth], tights[depth], square))
+                depth += 1
+                if found == tours.shape[0]:
+                    reason = BATCH_FULL
+                    break
+            kept = _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed, structured, symmetry)
+            found = kept
         registers[DEPTH], registers[NEXT] = depth, square
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
-        return reason
-
-    @njit(nogil=True)
-    def search_array(
-        neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
-        limit, tours, iterations, closed, structured, symmetry,
-    ):  # fmt: skip
-        """As `search_bits`, on a board of any size."""
-        reason, kept = BATCH_FULL, registers[FOUND]
-        while reason == BATCH_FULL and kept < tours.shape[0]:
-            reason = walk_array(
-                neighbours, near_start, degrees, visited, rules, registers, path, untried, tights, ends, hashes, limit,
-                tours, iterations, closed,
-            )  # fmt: skip
-            kept = _keep(rules, registers, place, pairs, kept, tours, iterations, closed, structured, symmetry)
         return reason
 
     return search_array

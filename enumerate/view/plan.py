@@ -12,8 +12,20 @@ from ..jobs import Job
 
 def plan_view(board: Board, plan: Sequence[Job]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, justify in (("job", "right"), ("start", "left"), ("multiplicity", "right"), ("work", "left")):
+    for name, justify in (
+        ("job", "right"),
+        ("start", "left"),
+        ("multiplicity", "right"),
+        ("begins", "left"),
+        ("work", "left"),
+    ):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's literal type
     for job in plan:
-        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), job.hopeless or "search")
+        table.add_row(
+            str(job.number),
+            board.name(job.start),
+            str(job.multiplicity),
+            " ".join(map(board.name, job.prefix[1:])),
+            job.hopeless or "search",
+        )
     return table

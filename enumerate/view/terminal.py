@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..board import Board, column_name
+from ..diversity import BEGINNING
+from ..literature import published_tours
 from ..run import Report
 from ..summary import CSV, PARQUET
 from ..tour import SYMMETRIES
@@ -89,6 +92,8 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     lines = []
     if total["exhausted"]:
         lines += exhausted_lines(report)
+    lines += [comparison.line for comparison in report.comparisons]
+    lines += share_lines(report, tours)
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
@@ -96,6 +101,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
                      f"{_counted(len(report.retried), 'slice')} retried")  # fmt: skip
     lines += kind_lines(total)
+    lines += diversity_lines(report, total)
     if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     folder = report.config.place
@@ -119,7 +125,7 @@ def exhausted_lines(report: Report) -> list[str]:
     variant = "directed" if config.variant == "both" else config.variant
     kind = f"{config.only} {variant}".strip()
     lines = [f"Exhausted: these are all {kind} tours from {_squares(report)}."]
-    if config.start == "classes":
+    if config.start == "classes" and not config.expand:
         lines.append(f"With multiplicity, {weighted_tours(report):,} {kind} tours from all squares of the board.")
     return lines
 
@@ -132,6 +138,25 @@ def kind_lines(total: dict[str, Any]) -> list[str]:
     kinds += [f"{total['left_out']:,} found and left out"] if total["left_out"] else []
     kinds += [f"{total['given_up']:,} given up"] if total["given_up"] else []
     return ["; ".join(kinds)] if kinds else []
+
+
+def share_lines(report: Report, tours: int) -> list[str]:
+    """What share of all tours a run with a budget has found, where their number is published."""
+    config = report.config
+    known = published_tours(config.board, config.variant)
+    if report.summary["exhausted"][-1].as_py() or config.draws or config.start != "all" or not known or not known.count:
+        return []
+    return [f"{tours / known.count:.2g} of all {known.count:,} ({known.source})"]
+
+
+def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
+    """How much the tours differ, where that was asked for."""
+    if report.config.split <= 1 or not total["neighbours"]:
+        return []
+    shared = total["shared_squares"] / total["neighbours"]
+    first = min(BEGINNING, report.config.board.length)
+    return [f"diversity: {total['beginnings']:,} different beginnings of {first} squares; "
+            f"neighbours share their first {shared:.1f} squares"]  # fmt: skip
 
 
 def table_view(table: pa.Table) -> Table:
@@ -162,7 +187,9 @@ def _counted(number: int, thing: str) -> str:
 
 def _squares(report: Report) -> str:
     count = report.summary.num_rows - 1
-    if report.config.start == "all":
+    if report.config.start == "once":
+        return "one corner, each once"
+    if report.config.start == "all" or report.config.expand:
         return f"all {_counted(count, 'start square')}"
     return f"the {_counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
 
@@ -196,6 +223,7 @@ def report_json(report: Report) -> dict[str, Any]:
             "left_out": [{"node": event.node, "reason": event.reason} for event in report.left_out],
         },
         "bytes_per_tour": total["bytes"] / tours if tours else None,
+        "published": [asdict(comparison) | {"agrees": comparison.agrees} for comparison in report.comparisons],
         "total": total,
         "starts": rows,
         "set_aside": [
