@@ -31,8 +31,10 @@ def address():
         yield address
 
 
-def until(condition, seconds=15):
-    """Wait for something. (The browser's own way to wait needs `eval`, and the policy forbids that.)"""
+def until(condition, seconds=60):
+    """Wait for something, be it for a kernel that is compiled first. (The browser's own way to wait needs `eval`, and
+    the policy forbids that.)
+    """
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -446,7 +448,7 @@ def test_the_real_search_offers_to_skip_to_its_answer(address, open_page):
 def test_nothing_is_offered_where_the_display_is_as_quick(address, open_page):
     page = open_page(f"{address}/watch?size=5x5&strategy=warnsdorff")
     page.get_by_role("slider", name="speed").fill("15")
-    with page.expect_response("**/watch/answer.json*"):
+    with page.expect_response("**/watch/answer.json*", timeout=60_000):
         press(page, "Start")
     until(lambda: said(page).startswith("Found"))
     assert not page.locator("[data-offer]").is_visible()
