@@ -147,7 +147,9 @@ def test_the_help_names_every_flag_and_command(capsys):
     flags = ["variant", "size", "max", "tours", "start", "prune", "no-prune", "h-prob", "seed", "output", "workers",
              "executor", "slice-iterations", "slice-tours", "config", "fresh", "quiet", "json"]  # fmt: skip
     assert [flag for flag in flags if f"--{flag}" not in text] == []
-    assert [name for name in ("plan", "verify", "show", "view", "report", "export") if f"{name} " not in text] == []
+    assert [
+        name for name in ("plan", "verify", "show", "view", "report", "export", "play") if f"{name} " not in text
+    ] == []
 
 
 def test_the_version_is_that_of_the_package(tmp_path):
@@ -160,7 +162,7 @@ def test_help_and_version_answer_without_the_heavy_packages(tmp_path):
 import sys
 from enumerate.cli import main
 for words in (["--help"], ["--version"], [], ["plan", "--help"], ["verify", "--help"], ["show", "--help"],
-              ["view", "--help"], ["report", "--help"], ["export", "--help"]):
+              ["view", "--help"], ["report", "--help"], ["export", "--help"], ["play", "--help"]):
     assert main(words) == 0, words
     heavy = {"numba", "llvmlite", "pyarrow", "ray", "starlette", "uvicorn", "jinja2"} & set(sys.modules)
     assert not heavy, (words, heavy)
