@@ -42,7 +42,7 @@ class Watch(Quiet):
 
     @property
     def idle(self):
-        """The share of the run for which the worker that ended first had nothing to do; all if one had nothing at all."""
+        """The share of the run for which the worker that ended first had nothing to do; all if one never worked."""
         last = max(self.ended.values())
         if len(self.ended) < self.workers:
             return 1.0
