@@ -102,7 +102,10 @@ class Plain:
         self.next_line = time.monotonic() + PLAIN_SECONDS
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
-        self.notice(f"{config.variant} tours on {config.board}{by}, {len(progress)} start squares, {workers}")
+        starts = len({job.job.start for job in progress})
+        jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
+        squares = "1 start square" if starts == 1 else f"{starts:,} start squares"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
 
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):
