@@ -39,7 +39,8 @@ class Outlook:
     @property
     def text(self) -> str:
         size = f", {_short(self.bytes)} bytes" if self.bytes else ""
-        return f"about {_short(self.tours)} tours{size}, {in_words(self.seconds)}"
+        about = "" if math.isinf(self.tours) else "about "
+        return f"{about}{_short(self.tours)} tours{size}, {in_words(self.seconds)}"
 
 
 def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:

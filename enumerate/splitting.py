@@ -12,9 +12,12 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .config import BY_SIZE, SIZED_SQUARES, Config
 from .jobs import Cursor
-from .sizing import DESCENTS, Sizes, sizes_of
+from .sizing import sizes_of
 
 SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a file
 JOBS = 2_000  # for searches of any size: enough for some hundred workers
@@ -36,7 +39,7 @@ def split(config: Config, prefixes: Sequence[Cursor]) -> list[list[Cursor]]:
     """For each beginning the prefixes that it is split into, in order of squares."""
     if config.split == BY_SIZE and config.board.squares > SIZED_SQUARES:
         return [[prefix] for prefix in prefixes]  # no worker comes to the end of any of them
-    sizes, _ = _sizes(config, prefixes)
+    sizes = _sizes(config, prefixes)
     roots = [Branch(prefix, float(size)) for prefix, size in zip(prefixes, sizes, strict=True)]
     if config.split == BY_SIZE:
         limit = max(SMALL, sum(root.iterations for root in roots) / JOBS)
@@ -62,10 +65,12 @@ def _children(config: Config, prefix: Cursor) -> list[Branch]:
     if len(prefix) + 2 > config.board.length:
         return []
     longer = [(*prefix, square) for square in config.board.neighbours[prefix[-1]] if square not in prefix]
-    sizes, _ = _sizes(config, longer)
+    sizes = _sizes(config, longer)
     return [Branch(path, float(size)) for path, size in zip(longer, sizes, strict=True) if size > 0]
 
 
-def _sizes(config: Config, prefixes: Sequence[Cursor]) -> Sizes:
-    """Where all sizes are beyond measure, one descent tells which paths the search takes."""
-    return sizes_of(config, prefixes, DESCENTS if config.board.squares <= SIZED_SQUARES else 1)
+def _sizes(config: Config, prefixes: Sequence[Cursor]) -> NDArray[np.float64]:
+    """Estimated iterations. Beyond measure, all that the search takes are alike: one descent tells which these are."""
+    if config.board.squares <= SIZED_SQUARES:
+        return sizes_of(config, prefixes)[0]
+    return np.where(sizes_of(config, prefixes, 1)[0] > 0, np.inf, 0.0)
