@@ -202,7 +202,8 @@ def plan(*, request: Request | None = None) -> int:
     searched = sum(job.hopeless is None for job in jobs)
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
-    tell(f"\n{searched} jobs, {' or '.join(limits)} each")
+    whose = "each" if len(jobs) == len({job.start for job in jobs}) else "for each start square"
+    tell(f"\n{searched:,} jobs, {' or '.join(limits)} {whose}")
     kernel = {"bits": " (bitboard kernel)", "array": " (array kernel)"}[config.kernel] if config.is_depth_first else ""
     tell(f"search   {config.variant} tours on {config.board}, {config.strategy}{kernel}")
     tell(f"output   {config.place}")

@@ -30,12 +30,15 @@ BATCH_BYTES = 8 * 2**20
 MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BITS_SQUARES = 64
 SEARCH_SQUARES = 262_144  # 512x512: a cursor is a path, and is written down for each slice
+SIZED_SQUARES = 400  # whatever the shape of a larger board, its search is beyond measure
 MAX_FAILURES = 1_000_000
 MAX_SPLIT = 100_000
 
 # Kinds of `split` beside a number of prefixes for each start square.
 AUTO = 0  # not decided yet: as the run in the folder has it, or by size if there is no limit, or not at all
 BY_SIZE = -1  # as many prefixes as it takes that none is too large
+
+_SPLITS = {"auto": AUTO, "by-size": BY_SIZE}
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
 FORMAT_VERSION = 4
@@ -196,7 +199,7 @@ class Config:
             "prune": self.prune,
             "h-prob": self.h_prob,
             "seed": self.seed,
-            "split": self.settled.split,
+            "split": "by-size" if self.settled.split == BY_SIZE else self.settled.split,
             "expand": self.expand,
             "slice-iterations": self.slice_iterations,
             "slice-tours": self.tours_in_slice,
@@ -323,10 +326,8 @@ _TEXTS = ("variant", "strategy", "start", "only", "move-order", "ties", "output"
 
 def _convert(key: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
-    if key == "split" and value == "auto":
-        return AUTO
-    if key == "split" and isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value):
-        value = int(value)
+    if key == "split":
+        return _parse_split(value)
     field_type = {"size": Board, "prune": bool, "expand": bool, "missing-corner": bool, "write": bool, "h-prob": float,
                   **dict.fromkeys(_TEXTS, str)}.get(key, int)  # fmt: skip
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
@@ -338,6 +339,17 @@ def _convert(key: str, value: object) -> object:
                     float: "a number", str: "a text"}[field_type]  # fmt: skip
         raise BadRequest(f"{key} is {expected}: {shown(value)}")
     return value
+
+
+def _parse_split(value: object) -> int:
+    """A number of prefixes, as a number or a flag's text, or a word."""
+    number = int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,18}", value) else value
+    if isinstance(number, str) and number in _SPLITS:
+        return _SPLITS[number]
+    if type(number) is not int or not 1 <= number <= MAX_SPLIT:
+        words = " or ".join(_SPLITS)
+        raise BadRequest(f"split is {words}, or a number of prefixes from 1 to {MAX_SPLIT:,}: {shown(value)}")
+    return number
 
 
 def shown(value: object) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .config import Config
+from .config import SIZED_SQUARES, Config
 from .errors import BadRequest
 from .jobs import Job
 from .storage import is_url
@@ -39,11 +39,15 @@ class Outlook:
     @property
     def text(self) -> str:
         size = f", {_short(self.bytes)} bytes" if self.bytes else ""
-        return f"about {_short(self.tours)} tours{size}, {in_words(self.seconds)}"
+        about = "" if math.isinf(self.tours) else "about "
+        return f"{about}{_short(self.tours)} tours{size}, {in_words(self.seconds)}"
 
 
 def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
-    """The outlook of all that the plan holds."""
+    """The outlook of all that the plan holds. Where it is beyond measure, all jobs weigh alike."""
+    writes = config.write and not config.only
+    if config.board.squares > SIZED_SQUARES:
+        return Outlook(math.inf, math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
     from .sizing import sizes_of  # noqa: PLC0415  # numba is slow to import, and only exhaustive runs are looked at
 
     hopeful = np.array([job.hopeless is None for job in plan], dtype=np.bool_)
@@ -54,8 +58,11 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     images = np.array([job.multiplicity if config.expand else 1 for job in plan])
     found = float((tours * images).sum())
     rate = ITERATIONS_PER_SECOND if config.kernel == "bits" else ARRAY_ITERATIONS_PER_SECOND
-    written = found * config.board.length * BYTES_A_SQUARE if config.write and not config.only else 0.0
-    return Outlook(found, float(weights.sum()), float(weights.sum()) / rate / workers, written, weights)
+    written = found * config.board.length * BYTES_A_SQUARE if writes else 0.0
+    iterations = float(weights.sum())
+    if math.isinf(iterations):
+        weights = np.ones(len(plan))
+    return Outlook(found, iterations, iterations / rate / workers, written, weights)
 
 
 def refuse_endless(config: Config, outlook: Outlook, workers: int) -> None:
@@ -92,4 +99,6 @@ def in_words(seconds: float) -> str:
 
 
 def _short(number: float) -> str:
+    if number == math.inf:
+        return "countless"
     return f"{number:,.0f}" if number < 1e6 else f"{number:.3g}"

@@ -103,8 +103,9 @@ class Plain:
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
         starts = len({job.job.start for job in progress})
-        jobs = "" if len(progress) == starts else f" in {len(progress):,} jobs"
-        self.notice(f"{config.variant} tours on {config.board}{by}, {starts} start squares{jobs}, {workers}")
+        jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
+        squares = "1 start square" if starts == 1 else f"{starts:,} start squares"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
 
     def event(self, event: Event) -> None:
         if isinstance(event, Finished):

@@ -21,7 +21,7 @@ from .executors.ray_connection import connect
 from .executors.serial import Serial
 from .jobs import Job, Slice
 from .ledger import JobProgress
-from .manifest import CONCLUDING, NAME, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
+from .manifest import CONCLUDING, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
 from .opening import SIZES, SUMS, Opened, opened, tidied
 from .outlook import Outlook, look_ahead, refuse_endless
 from .plan import make_plan
@@ -89,7 +89,7 @@ def run(
     place = _for_workers(config).place
     with closing(make_executor(config, place)) as executor:  # a cluster out of reach is known before all else
         outlook = look_ahead(config, plan, executor.slots) if config.is_exhaustive else None
-        if outlook and not sure and not open_storage(config.place).exists(NAME):
+        if outlook and not sure and not _is_under_way(config, fresh):
             refuse_endless(config, outlook, executor.slots)
         check = check or (SIZES if is_url(config.place) else SUMS)
         with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config):
@@ -173,13 +173,24 @@ def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[Jo
 def settle(config: Config, fresh: bool = False) -> Config:
     """With `split` decided: as the run has it that is there already, whatever the budget was then."""
     if config.split == AUTO and config.is_depth_first and not fresh:
-        storage = open_storage(config.place)
-        with suppress(OSError, EnumerateError):  # whoever opens the run says what is wrong with it
-            manifest = find_manifest(storage)
-            there = manifest.identity.get("split") if manifest else None
-            if isinstance(there, int) and there != AUTO:
-                return replace(config, split=there)
+        there = _config_there(config)
+        if there and there.is_depth_first:
+            return replace(config, split=there.split).settled
     return config.settled
+
+
+def _is_under_way(config: Config, fresh: bool) -> bool:
+    """Whether a search for all tours is continued, and not begun."""
+    there = None if fresh else _config_there(config)
+    return there is not None and there.is_exhaustive
+
+
+def _config_there(config: Config) -> Config | None:
+    """What the run that is there already was asked for, if it can be read: whoever opens it says what is wrong."""
+    with suppress(OSError, EnumerateError):
+        manifest = find_manifest(open_storage(config.place))
+        return manifest.config(config.place) if manifest else None
+    return None
 
 
 def _for_workers(config: Config) -> Config:

@@ -3,7 +3,7 @@
 A path is split by taking its place with all paths that are one square longer and that the search would take: they are
 disjoint and leave nothing out. The largest search, by estimate, is split first; so more prefixes refine fewer, and no
 job is much larger than the others. The estimates come from random descents with a fixed seed: every machine splits
-alike.
+alike. On boards beyond any estimate the shortest prefix is split first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .config import BY_SIZE, Config
+import numpy as np
+from numpy.typing import NDArray
+
+from .config import BY_SIZE, SIZED_SQUARES, Config
 from .jobs import Cursor
 from .sizing import sizes_of
 
@@ -22,19 +25,21 @@ JOBS = 2_000  # for searches of any size: enough for some hundred workers
 
 @dataclass(order=True)
 class Branch:
-    """A beginning and the estimated iterations below it. The largest comes first, then the one in order of squares."""
+    """A beginning and the estimated iterations below it. The largest comes first, then the shortest."""
 
-    rank: tuple[float, Cursor] = field(init=False)
+    rank: tuple[float, int, Cursor] = field(init=False)
     prefix: Cursor = field(compare=False)
     iterations: float = field(compare=False)
 
     def __post_init__(self) -> None:
-        self.rank = (-self.iterations, self.prefix)
+        self.rank = (-self.iterations, len(self.prefix), self.prefix)
 
 
 def split(config: Config, prefixes: Sequence[Cursor]) -> list[list[Cursor]]:
     """For each beginning the prefixes that it is split into, in order of squares."""
-    sizes, _ = sizes_of(config, prefixes)
+    if config.split == BY_SIZE and config.board.squares > SIZED_SQUARES:
+        return [[prefix] for prefix in prefixes]  # no worker comes to the end of any of them
+    sizes = _sizes(config, prefixes)
     roots = [Branch(prefix, float(size)) for prefix, size in zip(prefixes, sizes, strict=True)]
     if config.split == BY_SIZE:
         limit = max(SMALL, sum(root.iterations for root in roots) / JOBS)
@@ -60,5 +65,12 @@ def _children(config: Config, prefix: Cursor) -> list[Branch]:
     if len(prefix) + 2 > config.board.length:
         return []
     longer = [(*prefix, square) for square in config.board.neighbours[prefix[-1]] if square not in prefix]
-    sizes, _ = sizes_of(config, longer)
+    sizes = _sizes(config, longer)
     return [Branch(path, float(size)) for path, size in zip(longer, sizes, strict=True) if size > 0]
+
+
+def _sizes(config: Config, prefixes: Sequence[Cursor]) -> NDArray[np.float64]:
+    """Estimated iterations. Beyond measure, all that the search takes are alike: one descent tells which these are."""
+    if config.board.squares <= SIZED_SQUARES:
+        return sizes_of(config, prefixes)[0]
+    return np.where(sizes_of(config, prefixes, 1)[0] > 0, np.inf, 0.0)

@@ -279,7 +279,7 @@ def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
 
 def test_the_identity_of_the_standard_run():
     assert Config().identity == {
-        "format": 3,
+        "format": 4,
         "search": 2,
         "size": "8x8",
         "missing-corner": False,
@@ -291,6 +291,8 @@ def test_the_identity_of_the_standard_run():
         "prune": True,
         "h-prob": 1.0,
         "seed": 0,
+        "split": 1,
+        "expand": False,
         "slice-iterations": 10_000_000,
         "slice-tours": 524_288,
     }
@@ -299,7 +301,8 @@ def test_the_identity_of_the_standard_run():
 @pytest.mark.parametrize(
     ("key", "value"),
     [("size", "5x6"), ("variant", "closed"), ("start", "a1"), ("prune", False), ("h-prob", 0.5), ("seed", 1),
-     ("slice-iterations", 5), ("slice-tours", 5), ("only", "structured"), ("write", False), ("missing-corner", True)],
+     ("slice-iterations", 5), ("slice-tours", 5), ("only", "structured"), ("write", False), ("missing-corner", True),
+     ("split", 8), ("split", "by-size")],
 )  # fmt: skip
 def test_whatever_changes_the_tours_or_their_parts_changes_the_identity(key, value):
     changed = Config.from_values({key: value}).identity
@@ -309,8 +312,18 @@ def test_whatever_changes_the_tours_or_their_parts_changes_the_identity(key, val
 
 def test_a_config_is_rebuilt_from_its_identity():
     config = Config(board=Board(5, 6), variant="both", start="a1,d4", prune=False, h_prob=0.1, seed=7)
-    values = {key: value for key, value in config.identity.items() if key not in ("format", "search")}
-    assert Config.from_values(values).identity == config.identity
+    assert rebuilt(config).identity == config.identity
+
+
+@pytest.mark.parametrize("values", [{"split": 7}, {"max": 0}, {"start": "classes", "expand": True}], ids=str)
+def test_how_a_run_is_split_and_expanded_is_rebuilt_from_its_identity(values):
+    config = Config(**values)
+    assert rebuilt(config).identity == config.identity
+    assert (rebuilt(config).split, rebuilt(config).expand) == (config.settled.split, config.expand)
+
+
+def rebuilt(config):
+    return Config.from_values({key: value for key, value in config.identity.items() if key not in ("format", "search")})
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_random_without_a_number_of_squares_is_refused(start):
 
 @pytest.mark.parametrize("start", ["", "al", "none", "class", "corner", "rand"])
 def test_an_unknown_word_is_refused_and_the_known_ones_are_told(start):
-    assert refusal("8", start) == f"start is all, classes, random:N or squares such as a1,d4: {start!r}"
+    assert refusal("8", start) == f"start is all, classes, once, random:N or squares such as a1,d4: {start!r}"
 
 
 @pytest.mark.parametrize(
