@@ -96,6 +96,7 @@ class Watcher {
 
   reset() {
     this.pause();
+    this.find("[data-offer]").hidden = true;
     const asked = this.#asked();
     for (const button of this.root.querySelectorAll('[data-do="run"], [data-do="step"]')) button.disabled = asked === null;
     if (asked === null) return;
@@ -108,7 +109,6 @@ class Watcher {
     this.#makeView();
     this.find('[data-name="retreats"]').textContent = asked.strategy === "greedy" ? "started over" : "retreats";
     this.find('[data-do="run"]').textContent = "Start";
-    this.find("[data-offer]").hidden = true;
     this.say(`Ready to search from ${this.params.start}.`);
     this.show();
   }
@@ -140,7 +140,7 @@ class Watcher {
   }
 
   run() {
-    if (this.search.state === "none") return;
+    if (this.find('[data-do="run"]').disabled) return;
     if (this.isEnded) this.#goOn();
     this.#askReal();
     this.find('[data-do="run"]').textContent = "Pause";
@@ -192,7 +192,7 @@ class Watcher {
 
   oneStep() {
     this.pause();
-    if (this.find('[data-do="step"]').disabled || this.search.state === "none") return;
+    if (this.find('[data-do="step"]').disabled) return;
     if (this.isEnded) this.#goOn();
     else this.#step();
     this.#askReal();
@@ -233,7 +233,6 @@ class Watcher {
   show() {
     const { search } = this;
     const isTour = search.state === "tour";
-    this.view.svg.classList.toggle("back", this.left !== null);
     this.view.show({ path: search.path, closed: isTour && search.isClosed, knight: !isTour,
       hint: search.path.length === 0 && search.state === "searching" ? this.asked.start : null });
     this.#showRetreat();
@@ -267,7 +266,8 @@ class Watcher {
     const { answer } = this;
     const box = this.find("[data-offer]");
     box.hidden = true;
-    if (!answer || answer.state === "unknown" || this.ended || this.isEnded) return;
+    const isIdle = this.ended > 0 || this.isEnded || this.find('[data-do="run"]').disabled;
+    if (!answer || answer.state === "unknown" || isIdle) return;
     const seconds = answer.iterations === null ? null : this.#stepsLeft() / (this.speed === FASTEST ? 500_000 : this.speed);
     if (seconds !== null && seconds < WORTH) return;
     const found = { found: "has found a tour", none: "has tried everything, and there is no tour", "given up": "has given up" }[answer.state];
