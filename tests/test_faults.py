@@ -595,7 +595,7 @@ def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
 
 
 def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
-    words = ("--size", 60, "--variant", "closed", "--start", "c3", "--max", 0, "--slice-iterations", 10**15)
+    words = ("--size", 60, "--variant", "closed", "--start", "c3", "--max", 0, "--yes", "--slice-iterations", 10**15)
     with started(*words, "--executor", "serial", "--output", "run", cwd=tmp_path) as process:
         wait_for((tmp_path / "run" / "_run" / "run.json").exists)
         time.sleep(1.5)
