@@ -49,7 +49,9 @@ def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
         return list(_cycles(config.board, tours_closed, 1))
     if config.start in ("all", "classes"):
         return list(_whole_board(config, tours_open, tours_closed))
-    return [each for row in rows for each in _from_one(config, row)]
+    return list(
+        dict.fromkeys(each for row in rows for each in _from_one(config, row))
+    )  # closed tours: the same from all
 
 
 def _whole_board(config: Config, tours_open: int, tours_closed: int) -> Iterator[Comparison]:
@@ -58,7 +60,7 @@ def _whole_board(config: Config, tours_open: int, tours_closed: int) -> Iterator
     if config.variant == "both" and paths:
         yield Comparison("directed tours", tours_open + tours_closed, paths.count, paths.source)
     if config.variant == "open" and paths and cycles:
-        source = f"{paths.source} without the closed ones of {cycles.source}"
+        source = paths.source + (f" without the closed ones of {cycles.source}" if cycles.count else "")
         yield Comparison("directed open tours", tours_open, paths.count - ways * cycles.count, source)
     if config.variant != "open":
         yield from _cycles(board, tours_closed, ways)
