@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from enumerate import splitting
 from enumerate.board import Board
 from enumerate.catalog import Run
+from enumerate.cli import main
 from enumerate.config import BY_SIZE, MAX_SPLIT, Config
 from enumerate.errors import BadRequest
 from enumerate.jobs import Job
@@ -226,13 +227,13 @@ def budgeted(folder, **values):
 
 
 def test_a_budget_is_spent_to_the_last_iteration_and_extending_it_continues(tmp_path):
-    for limit in (9, 1_000, 1_001, 5_003):
+    for limit in (9, 1_000, 2_003):
         report = run_serially(budgeted(tmp_path / "in steps", max=limit))
         rows = report.summary.to_pylist()
         assert [row["iterations"] for row in rows] == [limit, limit, 2 * limit]
         assert all(row["finished"] and not row["exhausted"] for row in rows)
         assert verify(Run(tmp_path / "in steps")).damage == []
-    run_serially(budgeted(tmp_path / "at once", max=5_003))
+    run_serially(budgeted(tmp_path / "at once", max=2_003))
     assert part_sums(tmp_path / "in steps") == part_sums(tmp_path / "at once")
 
 
@@ -273,7 +274,7 @@ def whole(tmp_path_factory):
 
 
 def small(folder, **values):
-    defaults = {"variant": "both", "start": "a1,b2,e3", "slice_tours": 300}
+    defaults = {"variant": "both", "start": "b2,e3", "slice_tours": 300}
     return config_for((5, 6), output=str(folder), **{**defaults, **values})
 
 
@@ -292,7 +293,7 @@ def test_a_great_many_prefixes_find_the_same_tours(tmp_path, whole, split):
     assert rows_of(tmp_path / "run") == whole
 
 
-@pytest.mark.parametrize("workers", [3, *(pytest.param(workers, marks=pytest.mark.slow) for workers in (1, 2))])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(workers, marks=pytest.mark.slow) for workers in (1, 3))])
 def test_any_number_of_workers_writes_the_same_bytes(tmp_path, workers):
     run_serially(small(tmp_path / "serial", split=7))
     run_serially(small(tmp_path / "run", split=7, executor="processes", workers=workers))
@@ -332,6 +333,7 @@ def test_a_split_run_whose_coordinator_is_killed_continues_to_the_same_bytes(tmp
     assert verify(Run(tmp_path / "run")).damage == []
 
 
+@pytest.mark.slow
 def test_a_split_run_whose_worker_is_killed_comes_to_the_same_bytes(tmp_path, undisturbed):
     with started(*KILLED, cwd=tmp_path) as process:
         wait_for(lambda: len(commits(tmp_path / "run")) > 2)
@@ -357,11 +359,13 @@ def test_strategies_that_do_not_go_back_know_no_split():
             Config.from_values({"strategy": strategy, "split": 4})
 
 
-def test_the_plan_of_a_split_search_shows_the_beginnings_and_whose_the_budget_is(tmp_path):
-    done = command("plan", "--size", 8, "--start", "a1", "--split", 3, "--max", 900, cwd=tmp_path)
-    lines = [line.split() for line in done.stdout.splitlines() if " search" in line]
+def test_the_plan_of_a_split_search_shows_the_beginnings_and_whose_the_budget_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "--size", "8", "--start", "a1", "--split", "3", "--max", "900"]) == 0
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines() if " search" in line]
     assert lines[0][:4] == ["0", "a1", "1", "c2"]
-    assert "jobs, at most 900 iterations for each start square" in done.stdout
+    assert "jobs, at most 900 iterations for each start square" in out
     assert list(tmp_path.iterdir()) == []
 
 
