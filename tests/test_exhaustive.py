@@ -408,14 +408,14 @@ def test_all_tours_are_asked_about_also_where_a_budgeted_run_is_or_one_is_begun_
     before = part_sums(tmp_path / "run")
     for fresh in (False, True):
         with pytest.raises(BadRequest, match=r"tours.*bytes.*years.*--yes"):
-            run_serially(endless(tmp_path / "run"), fresh=fresh)
+            run_serially(endless(tmp_path / "run"), fresh=fresh, stopping=lambda: True)
     assert part_sums(tmp_path / "run") == before
     stops = iter([False] * 2)
     stopped = run_serially(endless(tmp_path / "run", slice_iterations=10_000_000),
                            sure=True, stopping=lambda: next(stops, True))  # fmt: skip
     assert stopped.interrupted
     with pytest.raises(BadRequest, match=r"tours.*bytes.*years.*--yes"):
-        run_serially(endless(tmp_path / "run"), fresh=True)
+        run_serially(endless(tmp_path / "run"), fresh=True, stopping=lambda: True)
 
 
 def test_a_disk_too_small_is_said_before(tmp_path, small_disk):  # noqa: F811
