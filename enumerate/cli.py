@@ -454,6 +454,29 @@ def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> in
 
 
 @app.command
+def play(*, size: str | None = None, port: Port = 8642, open_: Browser = True) -> int:
+    """Try to make a tour yourself, in the browser: with hints, undo and a search that finishes it for you.
+
+    Parameters
+    ----------
+    size
+        The board, of 3 to 20 rows and columns: 8 is 8x8, 5x6 has 5 rows and 6 columns. Without it the board of the last
+        game, or 8x8.
+    port
+        Where the pages are, on this machine alone; 0 takes any port that is free.
+    open_
+        Open the page in the browser. --no-open only says where it is.
+    """
+    from .web.app import make_app
+    from .web.asked import board_of
+    from .web.server import serve
+
+    path = f"/play?size={board_of(size)}" if size else "/play"
+    serve(make_app(), port, path, open_, tell)
+    return DONE
+
+
+@app.command
 def study(
     *,
     output: str = "output/study",

@@ -71,6 +71,23 @@ def published(board: Board, what: What) -> Published | None:
     return None if board.missing is not None else {"paths": _PATHS, "cycles": _CYCLES}[what].get(_sides(board))
 
 
+def published_tours(board: Board, variant: str) -> Published | None:
+    """The number of directed tours from all squares: open, closed, or both, as far as it follows from the tables.
+
+    A closed tour is counted from each of its squares, in both directions.
+    """
+    paths, cycles, ways = published(board, "paths"), published(board, "cycles"), 2 * board.length
+    if variant == "both" or (paths is None and variant == "open"):
+        return paths
+    if cycles is None:
+        return None
+    if variant == "closed":
+        return Published(ways * cycles.count, cycles.source)
+    assert paths is not None
+    without = f" without the closed ones of {cycles.source}" if cycles.count else ""
+    return Published(paths.count - ways * cycles.count, paths.source + without)
+
+
 def published_from(board: Board, square: int) -> Published | None:
     """The number of directed tours that begin on this square, open and closed alike, if it is known to us."""
     total, classes = published(board, "paths"), _PATHS_FROM.get(_sides(board))

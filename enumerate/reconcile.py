@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from .board import Board
 from .config import Config
-from .literature import published, published_from
+from .literature import published, published_from, published_tours
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,12 @@ def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
 
 
 def _whole_board(config: Config, tours_open: int, tours_closed: int) -> Iterator[Comparison]:
-    board, ways = config.board, 2 * config.board.length
-    paths, cycles = published(board, "paths"), published(board, "cycles")
-    if config.variant == "both" and paths:
-        yield Comparison("directed tours", tours_open + tours_closed, paths.count, paths.source)
-    if config.variant == "open" and paths and cycles:
-        source = paths.source + (f" without the closed ones of {cycles.source}" if cycles.count else "")
-        yield Comparison("directed open tours", tours_open, paths.count - ways * cycles.count, source)
+    known = published_tours(config.board, config.variant)
+    if config.variant != "closed" and known:
+        what = "directed tours" if config.variant == "both" else "directed open tours"
+        yield Comparison(what, tours_open + tours_closed, known.count, known.source)
     if config.variant != "open":
-        yield from _cycles(board, tours_closed, ways)
+        yield from _cycles(config.board, tours_closed, 2 * config.board.length)
 
 
 def _cycles(board: Board, tours: int, times: int) -> Iterator[Comparison]:

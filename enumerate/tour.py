@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,21 @@ def are_closed(board: Board, tours: Tours) -> NDArray[np.bool_]:
 
 
 def _are_moves(board: Board, before: Tours, after: Tours) -> NDArray[np.bool_]:
+    if square_dtype(board).itemsize == 1:
+        return np.asarray(_moves_by_pair(board).take(before.astype(np.uint16) << 8 | after))
+    return _differ_as_moves(board, before, after)
+
+
+@lru_cache(maxsize=4)
+def _moves_by_pair(board: Board) -> NDArray[np.bool_]:
+    """For two squares of one byte each whether they are a knight's move apart."""
+    table = np.zeros((256, 256), dtype=np.bool_)
+    every = np.arange(board.squares)
+    table[: board.squares, : board.squares] = _differ_as_moves(board, every[:, None], every[None, :])
+    return table.ravel()
+
+
+def _differ_as_moves(board: Board, before: NDArray[np.integer], after: NDArray[np.integer]) -> NDArray[np.bool_]:
     row_of, col_of = (part.astype(np.int32) for part in divmod(np.arange(board.squares), board.cols))
     down = np.abs(row_of[after] - row_of[before])
     right = np.abs(col_of[after] - col_of[before])

@@ -64,7 +64,7 @@ BAD_HERE = {
     ("plan", "--h-prob", "nan"): "h-prob is a probability from 0 to 1: nan",
     ("plan", "--config", "none.toml"): "cannot read the config file: 'none.toml' (No such file or directory)",
     ("plan", "--sise", "8"): "--sise. Did you mean --size?",
-    ("plam",): "unexpected word: 'plam'; did you mean 'plan'?",
+    ("pln",): "unexpected word: 'pln'; did you mean 'plan'?",
     ("plan", "more"): "unexpected word: 'more'",
     ("show", "nowhere"): "'nowhere'",
     ("view", "nowhere", "--no-open"): "'nowhere'",
@@ -147,7 +147,9 @@ def test_the_help_names_every_flag_and_command(capsys):
     flags = ["variant", "size", "max", "tours", "start", "prune", "no-prune", "h-prob", "seed", "output", "workers",
              "executor", "slice-iterations", "slice-tours", "config", "fresh", "quiet", "json"]  # fmt: skip
     assert [flag for flag in flags if f"--{flag}" not in text] == []
-    assert [name for name in ("plan", "verify", "show", "view", "report", "export") if f"{name} " not in text] == []
+    assert [
+        name for name in ("plan", "verify", "show", "view", "report", "export", "play") if f"{name} " not in text
+    ] == []
 
 
 def test_the_version_is_that_of_the_package(tmp_path):
@@ -160,7 +162,7 @@ def test_help_and_version_answer_without_the_heavy_packages(tmp_path):
 import sys
 from enumerate.cli import main
 for words in (["--help"], ["--version"], [], ["plan", "--help"], ["verify", "--help"], ["show", "--help"],
-              ["view", "--help"], ["report", "--help"], ["export", "--help"]):
+              ["view", "--help"], ["report", "--help"], ["export", "--help"], ["play", "--help"]):
     assert main(words) == 0, words
     heavy = {"numba", "llvmlite", "pyarrow", "ray", "starlette", "uvicorn", "jinja2"} & set(sys.modules)
     assert not heavy, (words, heavy)
@@ -183,7 +185,7 @@ def test_plan_shows_the_jobs_and_writes_nothing(tmp_path):
     done = command("plan", "--size", "6", "--start", "classes", "--variant", "closed", "--max", "1000", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert rows[0] == ["job", "start", "multiplicity", "work"]
+    assert rows[0] == ["job", "start", "multiplicity", "begins", "work"]
     assert rows[1:7] == [
         ["0", "a1", "4", "search"], ["1", "b1", "8", "search"], ["2", "c1", "8", "search"],
         ["3", "b2", "4", "search"], ["4", "c2", "8", "search"], ["5", "c3", "4", "search"],

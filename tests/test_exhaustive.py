@@ -354,9 +354,8 @@ def test_a_count_that_is_not_the_published_one_is_a_loud_error(tmp_path, monkeyp
     words = ["--size", "5", "--variant", "both", "--max", "0", "--executor", "serial", "--output", str(tmp_path / "r")]
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(
-        reconcile, "published", lambda board, what: Published(1_729, "A Table") if what == "paths" else None
-    )
+    monkeypatch.setattr(reconcile, "published_tours", lambda board, variant: Published(1_729, "A Table"))
+    monkeypatch.setattr(reconcile, "published", lambda board, what: None)
     for quiet in (["--quiet"], [], ["--json"]):
         assert main([*words, *quiet]) == 4
         out, err = capsys.readouterr()

@@ -414,6 +414,23 @@ def test_a_full_disk_before_the_start_is_a_bad_request_and_leaves_nothing(tmp_pa
     assert sorted(path.name for path in small_disk.iterdir()) == ["filler"]
 
 
+SLOW_KERNELS = ((5, "--h-prob", 0.5), (5, "--strategy", "backtrack"), (9,), (17, "--strategy", "greedy"))
+
+
+@pytest.mark.parametrize("kernel", [(5,), *(pytest.param(words, marks=pytest.mark.slow) for words in SLOW_KERNELS)])
+def test_what_one_process_has_compiled_the_next_one_finds(tmp_path, kernel):
+    """A kernel that numba does not know again, such as one that closes over another, is compiled at every start."""
+    words = ("--executor", "serial", "--quiet", "--fresh", "--start", "a1", "--max", 500, "--size", *kernel)
+    compiled = []
+    for _ in range(2):
+        done = command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+        assert (done.returncode, done.stderr) == (0, "")
+        files = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".nbi", ".nbc")]
+        compiled.append({path: path.read_bytes() for path in files})
+    assert compiled[0]
+    assert compiled[1] == compiled[0]
+
+
 @pytest.mark.parametrize("harm", ["truncated", "garbage", "a file in its place"])
 def test_a_harmed_kernel_cache_is_no_more_than_a_delay(tmp_path, harm):
     cache = tmp_path / "cache"

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..estimate import Estimate
+from ..literature import published, published_tours
 
 _EXACT = 10**6  # numbers below are shown to the last digit
 
@@ -30,9 +31,20 @@ def estimate_lines(found: Estimate) -> list[str]:
     lines += [f"{name:<11}{number(found.tours * share, found.bits)} {_interval(found, share)}"
               for name, share in _counts(found)]  # fmt: skip
     lines.append(f"{'':<11}from {found.descents:,} random descents in {found.seconds:.1f} s, seed {found.config.seed}")
+    lines += _published(found)
     if found.doubt:
         lines.append(f"unreliable: {found.doubt}")
     return lines
+
+
+def _published(found: Estimate) -> list[str]:
+    """What is known exactly, where it is."""
+    board, variant = found.config.board, found.config.variant
+    known = published(board, "cycles") if variant == "closed" else published_tours(board, variant)
+    if not known or found.config.start != "all":
+        return []
+    undirected = known.count if variant == "closed" else known.count // 2
+    return [f"{'published':<11}{undirected:,} undirected ({known.source})"]
 
 
 def _interval(found: Estimate, share: float) -> str:

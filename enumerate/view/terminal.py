@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ..board import Board, column_name
 from ..diversity import BEGINNING
+from ..literature import published_tours
 from ..run import Report
 from ..summary import CSV, PARQUET
 from ..tour import SYMMETRIES
@@ -92,6 +93,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     if total["exhausted"]:
         lines += exhausted_lines(report)
     lines += [comparison.line for comparison in report.comparisons]
+    lines += share_lines(report, tours)
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
@@ -136,6 +138,17 @@ def kind_lines(total: dict[str, Any]) -> list[str]:
     kinds += [f"{total['left_out']:,} found and left out"] if total["left_out"] else []
     kinds += [f"{total['given_up']:,} given up"] if total["given_up"] else []
     return ["; ".join(kinds)] if kinds else []
+
+
+def share_lines(report: Report, tours: int) -> list[str]:
+    """What share of all tours a run with a budget has found, where their number is published."""
+    config = report.config
+    known = published_tours(config.board, config.variant)
+    is_some = tours and config.start == "all" and not config.only and not config.draws
+    if not known or not is_some or report.summary["exhausted"][-1].as_py():
+        return []
+    kind = "" if config.variant == "both" else f" {config.variant}"
+    return [f"one in {known.count / tours:,.0f} of all {known.count:,} directed{kind} tours ({known.source})"]
 
 
 def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:

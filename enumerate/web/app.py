@@ -13,13 +13,15 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from ..errors import EnumerateError
-from . import explorer
+from . import explorer, game, watch
 from .guard import Guard
 from .library import Library
 from .pages import STATIC, TEMPLATES, error_answer
 
 SECTIONS = [
     ("runs", "/", "Runs"),
+    ("watch", "/watch", "Watch"),
+    ("play", "/play", "Play"),
 ]
 TEMPLATES.globals["sections"] = SECTIONS
 
@@ -28,6 +30,8 @@ def make_app(place: str | None = None) -> ASGIApp:
     """The site for the run or the folder of runs at `place`; None: for no runs at all."""
     routes: list[BaseRoute] = [
         *explorer.routes(Library(place)),
+        *watch.routes(),
+        *game.routes(),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
