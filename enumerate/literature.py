@@ -84,7 +84,8 @@ def published_tours(board: Board, variant: str) -> Published | None:
     if variant == "closed":
         return Published(ways * cycles.count, cycles.source)
     assert paths is not None
-    return Published(paths.count - ways * cycles.count, f"{paths.source} without the closed ones of {cycles.source}")
+    without = f" without the closed ones of {cycles.source}" if cycles.count else ""
+    return Published(paths.count - ways * cycles.count, paths.source + without)
 
 
 def published_from(board: Board, square: int) -> Published | None:

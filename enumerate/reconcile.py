@@ -49,7 +49,9 @@ def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
         return list(_cycles(config.board, tours_closed, 1))
     if config.start in ("all", "classes"):
         return list(_whole_board(config, tours_open, tours_closed))
-    return [each for row in rows for each in _from_one(config, row)]
+    return list(
+        dict.fromkeys(each for row in rows for each in _from_one(config, row))
+    )  # closed tours: the same from all
 
 
 def _whole_board(config: Config, tours_open: int, tours_closed: int) -> Iterator[Comparison]:
