@@ -1,4 +1,4 @@
-"""What kind of tour was just found, told at the moment it is found, when its squares are still at hand.
+"""What kind of tour was found, by the definitions and by what is possible at all.
 
 `place[s]` is the number of the move that reached square s, from 0, or negative for a square that is not to be visited.
 
