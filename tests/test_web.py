@@ -495,3 +495,35 @@ def test_a_page_of_ten_million_tours_answers_within_200_milliseconds(tmp_path):
             assert site.get(f"/runs/run/tours?{query}").status_code == 200
             times.append(time.perf_counter() - begin)
         assert min(times) < 0.2, (query, times)
+
+
+# Runs whose start squares have several jobs, or whose jobs have several start squares.
+
+
+@pytest.mark.parametrize("values", [
+    {"size": "5x6", "variant": "both", "start": "all", "split": 4, "max": 0},
+    {"size": "5x6", "variant": "both", "start": "classes", "expand": True, "split": 3, "max": 0},
+], ids=["split", "expanded"])  # fmt: skip
+def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_path):
+    make_run(tmp_path / "run", **values)
+    run = Run(tmp_path / "run")
+    snapshot = LiveRun("run", str(tmp_path / "run")).look(lambda snapshot: snapshot)
+    for start in ("a1", "f5", "c3"):
+        wanted = [
+            tuple(tour)
+            for variant in ("open", "closed")
+            for tours in run.tours(start, variant)
+            for tour in tours.tolist()
+        ]
+        found = Selection(snapshot, Wanted(start=start)).page(0, 10**6)
+        assert sorted(tuple(each.squares) for each in found) == sorted(wanted)
+        assert {each.start for each in found} == {start}
+        for variant in ("open", "closed"):
+            places = [each.place for each in found if each.variant == variant]
+            assert sorted(places) == list(range(1, len(places) + 1))
+            tours = [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
+            assert all(tours[each.place - 1] == each.squares for each in found if each.variant == variant)
+    assert len(Selection(snapshot, Wanted())) == 37_568
+    pages = client(tmp_path / "run")
+    assert pages.get("/", follow_redirects=True).status_code == 200
+    assert main(["report", str(tmp_path / "run"), "--output", str(tmp_path / "report.html")]) == 0

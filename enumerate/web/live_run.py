@@ -6,7 +6,8 @@ most once a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from time import monotonic, sleep
@@ -17,6 +18,7 @@ from ..catalog import Run
 from ..errors import BadRequest, Damaged
 from ..jobs import SliceResult
 from ..ledger import JobProgress, Shelf, read_record, record_name, shelves
+from ..sink import counted
 from .pages import NotFound
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
@@ -79,13 +81,49 @@ class Snapshot:
         return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
 
     def results(self, start: int | None) -> Iterator[SliceResult]:
-        """The records of one start square, or of all, in the order of the search."""
+        """What the records say of one start square, or of all, in the order of the search.
+
+        A start square may have many jobs, and the record of one may tell of several squares; here `before` counts the
+        tours of all earlier slices of the square.
+        """
+        for square, jobs in self._jobs_of_squares.items():
+            if start in (None, square):
+                yield from self._results_of(square, jobs)
+
+    @cached_property
+    def _jobs_of_squares(self) -> dict[int, list[JobProgress]]:
+        """The jobs with tours from each start square, in the order of squares if they are expanded."""
+        found: dict[int, list[JobProgress]] = {}
         for progress in self.run.progress:
-            if start in (None, progress.job.start):
-                for number in range(progress.slices):
-                    last = progress.last
-                    cut = last.cut if last is not None and number == last.slice else None
-                    yield self.records.read(self.run, record_name(progress.job.number, number, cut))
+            for square in self._squares_of(progress):
+                found.setdefault(square, []).append(progress)
+        return dict(sorted(found.items())) if self.run.config.expand else found
+
+    def _squares_of(self, progress: JobProgress) -> Iterable[int]:
+        start = progress.job.start
+        return self.run.board.images_of(start) if self.run.config.expand else (start,)
+
+    def _results_of(self, square: int, jobs: list[JobProgress]) -> Iterator[SliceResult]:
+        name, tours_open, tours_closed = self.run.board.name(square), 0, 0
+        for progress in jobs:
+            squares = progress.job.multiplicity if self.run.config.expand else 1
+            for result in self.records_of(progress):
+                share = replace(
+                    result,
+                    **{kind: getattr(result, kind) // squares for kind in counted()},
+                    start=name,
+                    before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
+                    parts=tuple(part for part in result.parts if f"/start={name}/" in part.name),
+                )
+                tours_open, tours_closed = tours_open + share.tours_open, tours_closed + share.tours_closed
+                yield share
+
+    def records_of(self, progress: JobProgress) -> Iterator[SliceResult]:
+        """The records of one job."""
+        for number in range(progress.slices):
+            last = progress.last
+            cut = last.cut if last is not None and number == last.slice else None
+            yield self.records.read(self.run, record_name(progress.job.number, number, cut))
 
 
 class RecordCache:
