@@ -115,7 +115,7 @@ class SliceResult(Counts):
     cursor: Cursor
     first_iteration: int | None
     first_seconds: float | None
-    last_beginning: Cursor  # empty if no tour was found
+    last_beginning: Cursor = ()  # empty if no tour was found
     parts: tuple[Part, ...]
 
     @property

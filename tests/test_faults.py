@@ -394,7 +394,7 @@ def test_a_disk_that_fills_while_a_run_is_extended_or_concluded_is_told_and_noth
     with open(small_disk / "filler", "wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4096))
-    done = command(*words, "--max", 0, cwd=tmp_path)
+    done = command(*words, "--max", 0, "--yes", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     assert "No space left on device" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

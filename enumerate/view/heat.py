@@ -35,8 +35,8 @@ def heat_svg(board: Board, squares: Mapping[int, Heat], title: str) -> str:
 
 
 def shade_of(value: float, most: float) -> int:
-    """The place of a value in SHADES."""
-    return min(len(SHADES) - 1, int(value * len(SHADES) / most)) if most > 0 else 0
+    """The place of a value in SHADES; nothing has the first one."""
+    return max(0, min(len(SHADES) - 1, int(value * len(SHADES) / most))) if most > 0 else 0
 
 
 def _shade(value: float, least: float, most: float) -> str:
