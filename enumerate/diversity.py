@@ -20,15 +20,16 @@ SAMPLE = 1_000  # neighbours in each batch: to look at all would take a tenth of
 class Diversity:
     """The diversity of the tours of one slice, batch by batch; `last` is the beginning of the last tour before it."""
 
-    def __init__(self, last: Cursor) -> None:
-        self.last = last
+    def __init__(self, last: Cursor, depth_first: bool = True) -> None:
+        self.last, self.depth_first = last, depth_first
         self.beginnings = self.shared_squares = self.neighbours = 0
 
     def add(self, tours: Tours) -> None:
         if not len(tours):
             return
         begins = tours[:, :BEGINNING]
-        self.beginnings += _changes(begins) + (tuple(begins[0].tolist()) != self.last)
+        changes = _changes_among_sorted(begins) if self.depth_first else _changes(begins)
+        self.beginnings += changes + (tuple(begins[0].tolist()) != self.last)
         self.last = tuple(begins[-1].tolist())
         sample = tours[: SAMPLE + 1]
         self.neighbours += len(sample) - 1
@@ -36,7 +37,12 @@ class Diversity:
 
 
 def _changes(rows: Tours) -> int:
-    """How often a row differs from the one before it. Equal rows stand together: between two of them all are equal."""
+    """How often a row differs from the one before it."""
+    return int(np.count_nonzero((rows[1:] != rows[:-1]).any(axis=1)))
+
+
+def _changes_among_sorted(rows: Tours) -> int:
+    """The same, quicker, where equal rows stand together: between two of them all are equal."""
     ends = np.append(np.arange(0, len(rows) - 1, STRIDE), len(rows) - 1)
     differing = np.flatnonzero((rows[ends[1:]] != rows[ends[:-1]]).any(axis=1))
     pairs = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in differing] or [ends[:0]])

@@ -88,7 +88,7 @@ class Sink:
         self.storage, self.board, self.slice = storage, config.board, slice_
         self.write, self.times = config.write, config.has_times
         self.images = image_tables(config, slice_.job.start)
-        self.diversity = Diversity(slice_.before.last_beginning)
+        self.diversity = Diversity(slice_.before.last_beginning, config.is_depth_first)
         self.writers: dict[tuple[str, int], PartWriter] = {}
         self.published: dict[str, memoryview] = {}
         self._counts: Counter[str] = Counter()
