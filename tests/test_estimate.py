@@ -288,7 +288,8 @@ def test_the_command_prints_the_estimate(capsys):
     output = capsys.readouterr()
     lines = output.out.splitlines()
     assert lines[0] == "tours, closed ones cut at each of their moves, on 5x5"
-    assert [line.split()[0] for line in lines[1:]] == ["undirected", "directed", "from"]
+    assert [line.split()[0] for line in lines[1:]] == ["undirected", "directed", "from", "published"]
+    assert lines[-1].endswith("864 undirected (OEIS A165134)")
     assert output.err == ""
 
 
