@@ -3,6 +3,7 @@
 # ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
 # ./run.sh test --all      the slow, the cluster and the browser tests too
+# ./run.sh golden          rewrite the signatures of tests/golden and print what changed
 # ./run.sh bench ...       run a benchmark from benchmarks/
 #
 # The first call makes .venv and installs the pinned packages into it; later calls find them there.
@@ -94,6 +95,11 @@ test)
     shift
     install requirements-test.lock
     run_tests "$@"
+    ;;
+golden)
+    install requirements-test.lock
+    cd "$root"
+    exec "$venv/bin/python" -m tests.golden
     ;;
 bench)
     shift
