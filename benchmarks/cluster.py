@@ -26,10 +26,10 @@ from unittest import mock
 from speed import command, line  # benchmarks/speed.py
 
 from enumerate.config import Config
-from enumerate.ledger import COMMITS, record_name
+from enumerate.layout import COMMITS, LOCK, RUN_FILES, record_name
 from enumerate.progress import Quiet
 from enumerate.run import run
-from enumerate.storage import LOCK, RUN_FILES, objects, open_storage
+from enumerate.storage import objects, open_storage
 from tests.cluster.s3 import S3Server
 
 QUICK = "--quick" in sys.argv

@@ -32,12 +32,16 @@ from enumerate.config import Config  # noqa: E402
 from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Ready, Supervisor  # noqa: E402
 from enumerate.jobs import FULL, Job, Part, Slice, SliceResult, Totals  # noqa: E402
-from enumerate.ledger import COMMITS, JobProgress, record_name, shelves  # noqa: E402
+from enumerate.layout import (  # noqa: E402
+    COMMITS,
+    part_name,
+    record_name,
+)
+from enumerate.ledger import JobProgress, shelves  # noqa: E402
 from enumerate.opening import SIZES, check_parts, tidied  # noqa: E402
 from enumerate.progress import Fancy, Plain  # noqa: E402
 from enumerate.run import Report, _work_off  # noqa: E402
 from enumerate.sealed import seal  # noqa: E402
-from enumerate.sink import part_name  # noqa: E402
 from enumerate.storage import Entry  # noqa: E402
 
 ITERATIONS, TOURS, BYTES = 10_000_000, 500_000, 2_600_000  # of a simulated slice
@@ -104,12 +108,12 @@ def ray_pool(slots):
 
     import ray  # noqa: PLC0415
 
-    from enumerate.executors.introduction import Facts, Introduction  # noqa: PLC0415
-    from enumerate.executors.ray_cluster import Node, RayPool, RayWorker  # noqa: PLC0415
+    from enumerate.executors.ray_cluster import Answered, Node, RayPool, RayWorker  # noqa: PLC0415
+    from enumerate.handshake import Answer, Facts  # noqa: PLC0415
 
     class Answering:
-        async def introduce(self, facts):
-            return Introduction(facts)
+        async def answer(self, facts):
+            return Answered(Answer(facts))
 
         async def work(self, _work, slice_):
             return Done(finished(slice_))
@@ -119,7 +123,7 @@ def ray_pool(slots):
             self.node = f"node-{number // NODE_SLOTS}"
             self.at = Node({"NodeID": self.node, "NodeManagerAddress": "", "NodeManagerHostname": "", "Resources": {}})
             self.payload, self.actor = bytes(700), actors[number % len(actors)]  # a pickled config is as long
-            self.answer = self.actor.introduce.remote(facts)
+            self.answer = self.actor.answer.remote(facts)
 
         def end(self): ...
 

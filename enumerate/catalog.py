@@ -23,8 +23,9 @@ from .classes import find_record
 from .config import Config
 from .errors import BadRequest, Damaged
 from .jobs import TIMES, Job, Part
+from .layout import MANIFEST, is_of_start
 from .ledger import JobProgress, committed_jobs, records
-from .manifest import NAME, Manifest, read_manifest
+from .manifest import Manifest, read_manifest
 from .plan import make_plan
 from .schema import TIMES_SCHEMA, distinct_schema, tours_schema
 from .storage import open_storage
@@ -52,11 +53,11 @@ class Run:
     def __init__(self, place: str | Path) -> None:
         self.storage = open_storage(str(place))
         try:
-            known = self.storage.exists(NAME)
+            known = self.storage.exists(MANIFEST)
         except OSError as error:
             raise BadRequest(f"cannot be read: {self.storage.place!r} ({error.strerror or error})") from None
         if not known:
-            raise BadRequest(f"not the folder of a run, it has no {NAME}: {self.storage.place!r}")
+            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.place!r}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -100,7 +101,7 @@ class Run:
             if start is None or self.config.expand or start == self.board.name(job.job.start)
             for result in records(self.storage, job)
             for part in result.parts
-            if part.kind in kinds and (start is None or f"/start={start}/" in part.name)
+            if part.kind in kinds and (start is None or is_of_start(part.name, start))
         )
 
     def tours(

@@ -11,11 +11,9 @@ from dataclasses import asdict, dataclass
 
 from .errors import Damaged
 from .jobs import TIMES, Part
+from .layout import DISTINCT_RECORD
 from .sealed import seal, unseal
 from .storage import Storage
-
-FOLDER = "distinct"
-NAME = "_run/distinct.json"
 
 
 @dataclass(frozen=True)
@@ -47,20 +45,15 @@ def fingerprint(parts: Iterable[Part]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def part_name(variant: str, number: int) -> str:
-    """A part's name in its folder."""
-    return f"variant={variant}/part-{number:06d}.parquet"
-
-
 def write_record(storage: Storage, distinct: Distinct) -> None:
-    storage.replace(NAME, seal(asdict(distinct)))
+    storage.replace(DISTINCT_RECORD, seal(asdict(distinct)))
 
 
 def find_record(storage: Storage) -> Distinct | None:
     """The record, or None if there are no distinct tours."""
-    if not storage.exists(NAME):
+    if not storage.exists(DISTINCT_RECORD):
         return None
-    document = unseal(storage.read(NAME), storage.where(NAME))
+    document = unseal(storage.read(DISTINCT_RECORD), storage.where(DISTINCT_RECORD))
     try:
         variants = tuple(
             Classes(**{**each, "parts": tuple(Part(**part) for part in each["parts"])})
@@ -68,4 +61,6 @@ def find_record(storage: Storage) -> Distinct | None:
         )
         return Distinct(**document, variants=variants)
     except (KeyError, TypeError):
-        raise Damaged(f"damaged, not a record of distinct tours of this version: {storage.where(NAME)}") from None
+        raise Damaged(
+            f"damaged, not a record of distinct tours of this version: {storage.where(DISTINCT_RECORD)}"
+        ) from None

@@ -21,18 +21,18 @@ import numpy as np
 import pyarrow as pa
 
 from .catalog import Run
-from .classes import FOLDER, NAME, Classes, Distinct, fingerprint, part_name, write_record
+from .classes import Classes, Distinct, fingerprint, write_record
 from .config import usable_cores
 from .errors import BadRequest, Damaged
 from .grouping import SPILLS_AT_ONCE, Grouping, capacity_of
 from .jobs import Part
+from .layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from .ledger import check_part
 from .packing import FOUND, ITERATION, START, Packing, Rows
 from .schema import distinct_schema
 from .sink import PartWriter, symmetry_column, tour_column
-from .storage import RUN_FILES, Folder, Storage
+from .storage import Folder, Storage, stopped_by_storage
 from .tour import Batch
-from .work import stopped_by_storage
 
 MEMORY = 2**30
 LEAST_MEMORY = 2**16
@@ -53,7 +53,7 @@ class Report:
     variants: tuple[Classes, ...]
     complete: bool
     seconds: float
-    place: str = ""  # where the distinct tours are, if they were written
+    place: str = ""  # of the run, if the distinct tours were written
 
     @property
     def tours(self) -> int:
@@ -68,7 +68,7 @@ class Report:
             for each in self.variants
         ]
         lines.append(f"{self.tours:,} tours compared in {self.seconds:.2f} s")
-        return lines + ([f"distinct {self.place}/variant=…/part-*.parquet"] if self.place else [])
+        return lines + ([f"distinct {patterns(self.place)[DISTINCT]}"] if self.place else [])
 
     @property
     def document(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Report:
             for each in self.variants
         }
         return {"tours": self.tours, **counts, "complete": self.complete, "seconds": self.seconds,
-                "written": self.place or None}  # fmt: skip
+                "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
 
 
 def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
@@ -89,18 +89,18 @@ def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = f
     """
     began, run = time.perf_counter(), Run(place)
     storage, variants = run.storage, list[Classes]()
-    with storage.lock(), stopped_by_storage(run.config):
+    with storage.lock(), stopped_by_storage(run.config.place):
         source = Source(run, memory, _scratch(storage), advance)
         source.refuse_small_disk(writing=True)
-        storage.replace_folder(FOLDER, _files(source, variants))
+        storage.replace_folder(DISTINCT, _files(source, variants))
         write_record(storage, Distinct(source.fingerprint, tuple(variants)))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.where(FOLDER))
+    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
 
 def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
     """The same, but nothing is written."""
     began, run = time.perf_counter(), Run(place)
-    with run.storage.lock_for_reading(), stopped_by_storage(run.config):
+    with run.storage.lock_for_reading(), stopped_by_storage(run.config.place):
         source = Source(run, memory, tempfile.gettempdir(), advance)
         source.refuse_small_disk(writing=False)
         variants = []
@@ -222,11 +222,11 @@ def _files(source: Source, variants: list[Classes]) -> Iterator[tuple[str, memor
     for variant in source.parts:
         tally, parts = Tally(variant), list[Part]()
         for data, rows in _parts(source.packing, tally.counted(source.packing, source.blocks(variant))):
-            name = part_name(variant, len(parts))
-            parts.append(Part(variant, f"{FOLDER}/{name}", rows, len(data), hashlib.sha256(data).hexdigest()))
-            yield name, data
+            number, checksum = len(parts), hashlib.sha256(data).hexdigest()
+            parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
+            yield distinct_file(variant, number), data
         variants.append(tally.classes(tuple(parts)))
-    source.run.storage.remove([NAME])  # all is staged, and the parts that it names go now
+    source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
 def _parts(packing: Packing, blocks: Blocks) -> Iterator[tuple[memoryview, int]]:

@@ -21,9 +21,10 @@ import numpy as np
 from .config import Config
 from .errors import BadRequest, EnumerateError
 from .executors.events import Event, Finished, LeftOut, Lost, SetAside, Waiting, Work
+from .executors.make import make_executor
+from .handshake import Handshake
 from .jobs import Job, Slice, Totals
 from .kernels import descent
-from .run import make_executor
 from .strata import Strata, make_strata
 
 LEAST_BATCHES = 32  # fewer tell too little about their scatter
@@ -169,7 +170,7 @@ def estimate(
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
     began = time.monotonic()
-    with closing(make_executor(config, "")) as executor:
+    with closing(make_executor(config, Handshake(""))) as executor:
         found = Estimate(make_strata(config))
         work = Progress(found, goal.or_default(), began, stopping)
         queue = work.refilled(deque(), executor.slots)

@@ -11,7 +11,6 @@ Each record carries the sums of those before it: the last one of each job tells 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
@@ -20,21 +19,15 @@ from typing import Any
 from .config import Config
 from .errors import Damaged
 from .jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult, Totals
+from .layout import COMMITS, parse_record_name, record_name
 from .sealed import seal, unseal
 from .storage import Storage
 
-COMMITS = "_run/commits"
-_RECORD = re.compile(rf"{COMMITS}/(\d{{6,}})-(\d{{4,}})(?:-to-(\d+))?\.json")
 READERS = 32  # records or parts that are read at a time: on an object store that is waiting, not work
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Records.
-
-
-def record_name(job: int, slice_: int, cut: int | None = None) -> str:
-    short = "" if cut is None else f"-to-{cut}"
-    return f"{COMMITS}/{job:06d}-{slice_:04d}{short}.json"
 
 
 def name_of(result: SliceResult) -> str:
@@ -204,7 +197,10 @@ def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
     """The records of each job of the plan, from a listing. A file that is not a record, or a gap, is damage."""
     found = {job.number: Shelf() for job in plan}
     for name, _ in storage.entries(COMMITS):
-        job, slice_, cut = _parse(name)
+        record = parse_record_name(name)
+        if record is None:
+            raise Damaged(f"damaged, not a commit record: {name}")
+        job, slice_, cut = record
         if job not in found:
             raise Damaged(f"not a job of this run: {name}")
         shelf = found[job]
@@ -215,15 +211,6 @@ def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
     for job, shelf in found.items():
         _refuse_gap(storage, job, shelf)
     return found
-
-
-def _parse(name: str) -> tuple[int, int, int | None]:
-    match = _RECORD.fullmatch(name)
-    if match:
-        job, slice_, cut = int(match[1]), int(match[2]), int(match[3]) if match[3] else None
-        if name == record_name(job, slice_, cut):
-            return job, slice_, cut
-    raise Damaged(f"damaged, not a commit record: {name}")
 
 
 def _refuse_gap(storage: Storage, job: int, shelf: Shelf) -> None:

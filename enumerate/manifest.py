@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from . import __version__
 from .config import Config
 from .errors import BadRequest, Damaged, Stopped
+from .layout import MANIFEST
 from .sealed import seal, unseal
 from .storage import Storage
 
-NAME = "_run/run.json"
 DISTRIBUTION = "knights-tour-enumerator"
 CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
 _VERSION_KEYS = ("format", "search")
@@ -64,13 +64,13 @@ def write_manifest(storage: Storage, config: Config, before: Manifest | None, sh
         }
     )
     if before:
-        storage.replace(NAME, data)
+        storage.replace(MANIFEST, data)
     else:
-        storage.create(NAME, data)
+        storage.create(MANIFEST, data)
 
 
 def read_manifest(storage: Storage) -> Manifest:
-    document = unseal(storage.read(NAME), storage.where(NAME))
+    document = unseal(storage.read(MANIFEST), storage.where(MANIFEST))
     try:
         budget = document["budget"]
         return Manifest(
@@ -83,7 +83,7 @@ def read_manifest(storage: Storage) -> Manifest:
             shift=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
         )
     except (KeyError, TypeError):
-        raise Damaged(f"damaged, not a run.json of this version: {storage.where(NAME)}") from None
+        raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
 
 
 def new_shift(manifest: Manifest) -> str:

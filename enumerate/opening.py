@@ -7,29 +7,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from .classes import FOLDER as DISTINCT_FOLDER
-from .classes import NAME as DISTINCT
 from .config import Config, usable_cores
 from .errors import BadRequest, Damaged
 from .jobs import TIMES, Job
-from .ledger import (
+from .layout import (
     COMMITS,
-    READERS,
-    JobProgress,
-    Shelf,
-    check_part,
-    progress_of,
-    read_record,
+    DISCARDING,
+    DISTINCT,
+    DISTINCT_RECORD,
+    MANIFEST,
+    PART_FOLDERS,
+    RUN_FILES,
+    STAGING,
+    parse_part_name,
     record_name,
-    records,
-    shelves,
 )
-from .manifest import CONCLUDING, NAME, Manifest, read_manifest, write_manifest
-from .sink import PART_FOLDERS, parse_part_name, part_entries
-from .storage import RUN_FILES, STAGING, Folder, Hold, Storage, is_url, open_storage
+from .ledger import READERS, JobProgress, Shelf, check_part, progress_of, read_record, records, shelves
+from .manifest import CONCLUDING, Manifest, read_manifest, write_manifest
+from .sink import part_entries
+from .storage import Folder, Hold, Storage, is_url, open_storage
 from .summary import FILES
-
-DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
 
 SIZES, SUMS = "sizes", "sums"
 
@@ -59,7 +56,7 @@ def opened(
             _refuse_unsuitable(storage, config, fresh)  # once more: now nobody else can change it
             if fresh or storage.exists(DISCARDING):
                 _start_over(storage, config)
-            elif not storage.exists(NAME):
+            elif not storage.exists(MANIFEST):
                 write_manifest(storage, config, None)
             manifest = read_manifest(storage)
             if manifest.shift:  # its coordinator was lost: a worker it left must not record what is tidied away now
@@ -77,13 +74,13 @@ def opened(
 def _refuse_unsuitable(storage: Storage, config: Config, fresh: bool) -> None:
     if isinstance(storage, Folder) and storage.root.exists() and not storage.root.is_dir():
         raise BadRequest(f"the output folder is a file: {storage.place!r}; choose another --output")
-    if storage.exists(NAME):
+    if storage.exists(MANIFEST):
         if not fresh:
             read_manifest(storage).refuse_other(config)
     elif storage.exists(DISCARDING):
         return  # all that is here is what a --fresh has yet to remove
     elif any(True for _ in storage.entries(COMMITS)) and not fresh:
-        raise Damaged(f"missing, though there are commit records: {storage.where(NAME)}")
+        raise Damaged(f"missing, though there are commit records: {storage.where(MANIFEST)}")
     elif _has_other_files(storage):
         raise BadRequest(f"the output folder is not empty and not a run: {storage.place!r}; choose another --output")
 
@@ -100,8 +97,8 @@ def _start_over(storage: Storage, config: Config) -> None:
     run.json goes before all else: without it no worker of the old run can write.
     """
     storage.replace(DISCARDING, b"")
-    storage.remove([NAME, DISTINCT])
-    for folder in (COMMITS, *PART_FOLDERS, DISTINCT_FOLDER, STAGING):
+    storage.remove([MANIFEST, DISTINCT_RECORD])
+    for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
     storage.remove(FILES)
     write_manifest(storage, config, None)

@@ -6,8 +6,6 @@ The estimates are those that split the search (`sizing`), so they are rough, but
 from __future__ import annotations
 
 import math
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 from .config import SIZED_SQUARES, Config
 from .errors import BadRequest
 from .jobs import Job
-from .storage import is_url
 
 LONG_SECONDS = 24 * 3600.0
 ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
@@ -65,9 +62,8 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     return Outlook(found, iterations, iterations / rate / workers, written, weights)
 
 
-def refuse_endless(config: Config, outlook: Outlook, workers: int) -> None:
-    """What would take longer than a day, or more than the disk has, is done only if the user is sure."""
-    free = free_bytes(config.place)
+def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
+    """What would take longer than a day, or more than the free bytes, is done only if the user is sure."""
     if outlook.bytes > free:
         raise BadRequest(
             f"the disk has {_short(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
@@ -78,16 +74,6 @@ def refuse_endless(config: Config, outlook: Outlook, workers: int) -> None:
             f"every tour was asked for, and this will not end soon: {outlook.text} with {workers} workers;"
             " give --max or --tours, or --yes to begin in spite of it"
         )
-
-
-def free_bytes(place: str) -> float:
-    """What the disk of a folder has left, or of the nearest folder above it that is there."""
-    if is_url(place):
-        return math.inf
-    folder = os.path.abspath(place)
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return float(shutil.disk_usage(folder).free)
 
 
 def in_words(seconds: float) -> str:

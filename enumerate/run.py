@@ -13,12 +13,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from .config import AUTO, LARGEST, Config, usable_cores
+from .config import AUTO, LARGEST, Config
 from .errors import BadRequest, EnumerateError
 from .executors.events import Event, Executor, Finished, LeftOut, Lost, SetAside
-from .executors.processes import processes
-from .executors.ray_connection import connect
-from .executors.serial import Serial
+from .executors.make import make_executor
+from .handshake import Handshake
 from .jobs import Job, Slice
 from .ledger import JobProgress
 from .manifest import CONCLUDING, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
@@ -26,9 +25,9 @@ from .opening import SIZES, SUMS, Opened, opened, tidied
 from .outlook import Outlook, look_ahead, refuse_endless
 from .plan import make_plan
 from .reconcile import Comparison, reconcile
-from .storage import is_url, open_storage
+from .storage import free_bytes, is_url, open_storage, stopped_by_storage
 from .summary import is_current, remove_summary, summary_table, write_summary
-from .work import run_slice, stopped_by_storage
+from .work import run_slice
 
 
 class Observer(Protocol):
@@ -86,13 +85,13 @@ def run(
     """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end."""
     config = settle(config, fresh)
     plan = make_plan(config)
-    place = _for_workers(config).place
-    with closing(make_executor(config, place)) as executor:  # a cluster out of reach is known before all else
+    handshake = Handshake(_for_workers(config).place)
+    with closing(make_executor(config, handshake)) as executor:  # a cluster out of reach is known before all else
         outlook = look_ahead(config, plan, executor.slots) if config.is_exhaustive else None
         if outlook and not sure and not _is_under_way(config, fresh):
-            refuse_endless(config, outlook, executor.slots)
+            refuse_endless(outlook, executor.slots, free_bytes(config.place))
         check = check or (SIZES if is_url(config.place) else SUMS)
-        with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config):
+        with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config.place):
             if outlook:
                 _weigh(run_.progress, outlook)
             report = _run(config, plan, executor, run_, observer, stopping)
@@ -222,15 +221,3 @@ def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deq
         events.close()  # workers are ended, as far as they can be reached
         observer.end()
         report.seconds = time.perf_counter() - began
-
-
-def make_executor(config: Config, place: str) -> Executor:
-    """The executor a config asks for; `place` is the output as every node knows it, empty if there is none."""
-    if config.address:
-        connection = connect(config.address, config.workers or usable_cores())
-        from .executors.ray_cluster import ray_cluster  # noqa: PLC0415  # Ray is slow to import, and often not there
-
-        return ray_cluster(connection, place, config.workers or LARGEST)
-    if config.executor == "serial":
-        return Serial()
-    return processes(config.workers or usable_cores())

@@ -7,11 +7,9 @@ second with the iteration column delta-packed and statistics kept for it alone.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,58 +21,19 @@ from .config import Config
 from .diversity import Diversity
 from .errors import Damaged
 from .jobs import TIMES, Part, Slice, SliceResult
+from .layout import PART_FOLDERS, part_name, seal_of
 from .schema import TIMES_SCHEMA, tours_schema
 from .storage import Storage
 from .tour import SYMMETRIES, Batch, Tours, square_dtype
 
-PART_FOLDERS = ("tours", TIMES)
-
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
-
-
-def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, seal: str = "") -> str:
-    """A slice that the budget cut short says where: under a larger budget it has other tours and another name.
-
-    Times are never the same twice: their names end with a `seal`, the beginning of their checksum.
-    """
-    short = "" if cut is None else f"-to-{cut}"
-    folder = TIMES if kind == TIMES else f"tours/variant={kind}"
-    return f"{folder}/start={start}/part-{job:06d}-{slice_:04d}{short}{'-' * bool(seal)}{seal}.parquet"
-
-
-class PartName(NamedTuple):
-    kind: str
-    start: str
-    job: int
-    slice: int
-    cut: int | None
-    seal: str
-
-
-_PART = re.compile(
-    rf"(?:tours/variant=(\w+)|{TIMES})/start=(\w+)/part-(\d+)-(\d+)(?:-to-(\d+))?(?:-([0-9a-f]{{16}}))?\.parquet"
-)
-
-
-def parse_part_name(name: str) -> PartName | None:
-    """What a part's name says, or None if it is not the name of a part."""
-    match = _PART.fullmatch(name)
-    if not match:
-        return None
-    cut = int(match[5]) if match[5] else None
-    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut, match[6] or "")
-    return part if part_name(*part) == name and (part.kind == TIMES) == bool(part.seal) else None
 
 
 def part_entries(storage: Storage) -> Iterator[tuple[str, int]]:
     """Names and sizes of all that lies where parts belong."""
     for folder in PART_FOLDERS:
         yield from storage.entries(folder)
-
-
-def seal_of(checksum: str) -> str:
-    return checksum[:16]
 
 
 class Sink:

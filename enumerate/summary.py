@@ -12,11 +12,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from .config import Config
+from .layout import SUMMARY_CSV, SUMMARY_PARQUET
 from .ledger import JobProgress
 from .schema import SUMMARY_SCHEMA
 from .storage import Storage
 
-PARQUET, CSV = "summary.parquet", "summary.csv"
 TOTAL = "total"  # the name in `start` of the row of totals
 
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
@@ -100,7 +100,7 @@ def encode_csv(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
-FILES = {PARQUET: encode_parquet, CSV: encode_csv}
+FILES = {SUMMARY_PARQUET: encode_parquet, SUMMARY_CSV: encode_csv}
 
 
 def write_summary(storage: Storage, table: pa.Table) -> None:

@@ -15,38 +15,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .catalog import Run
-from .classes import FOLDER, find_record, fingerprint
-from .classes import NAME as DISTINCT
+from .classes import find_record, fingerprint
 from .config import usable_cores
 from .errors import Damaged
 from .jobs import TIMES, Cursor, Job, Part, SliceResult
-from .ledger import (
+from .layout import (
     COMMITS,
-    JobProgress,
-    Shelf,
-    check_part,
-    name_of,
-    read_record,
+    DISCARDING,
+    DISTINCT,
+    DISTINCT_RECORD,
+    LOCK,
+    MANIFEST,
+    STAGING,
+    SUMMARY_PARQUET,
+    parse_part_name,
+    part_name,
     record_name,
-    records,
-    shelves,
+    seal_of,
 )
-from .manifest import NAME
-from .opening import DISCARDING
+from .ledger import JobProgress, Shelf, check_part, name_of, read_record, records, shelves
 from .schema import TIMES_SCHEMA
-from .sink import counted, counts_of, parse_part_name, part_name, seal_of
-from .storage import LOCK, STAGING
-from .summary import FILES, PARQUET, summary_table
-from .tour import (
-    Batch,
-    are_closed,
-    are_complete,
-    are_legal,
-    are_structured,
-    hashes,
-    places,
-    symmetries,
-)
+from .sink import counted, counts_of
+from .summary import FILES, summary_table
+from .tour import Batch, are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
 
 _BATCH_TOURS = 16_384  # small enough to stay in a core's cache
 
@@ -106,7 +97,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
     Returns the names of what belongs to them.
     """
     remedy = f"`distinct` makes them anew: {run.storage.place!r}"
-    names = {name for name, _ in run.storage.entries(FOLDER)}
+    names = {name for name, _ in run.storage.entries(DISTINCT)}
     try:
         record = find_record(run.storage)
         if record is None:
@@ -120,14 +111,14 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
             check_part(run.storage, part)
     except Damaged as error:
         verdict.damage.append(str(error))
-        return {DISTINCT, *names}
-    return {DISTINCT, *(part.name for part in record.parts)}
+        return {DISTINCT_RECORD, *names}
+    return {DISTINCT_RECORD, *(part.name for part in record.parts)}
 
 
 def _foreign_files(
     run: Run, found: dict[int, Shelf], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {NAME, LOCK, *FILES}
+    known = {MANIFEST, LOCK, *FILES}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         known |= {_superseded(verdict, job, short) for job, shelf in found.items() for short in shelf.superseded()}
     else:
@@ -319,10 +310,10 @@ def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
     record to those that were summed up; then both files must still be one summary, unharmed.
     """
     try:
-        written = pq.read_table(pa.BufferReader(run.storage.read(PARQUET)), page_checksum_verification=True)
+        written = pq.read_table(pa.BufferReader(run.storage.read(SUMMARY_PARQUET)), page_checksum_verification=True)
     except (OSError, Damaged, pa.ArrowException):
         return False
     if complete or written.schema != table.schema or written.num_rows != table.num_rows:
         other = run.manifest.versions.get("pyarrow") != pa.__version__
-        return name == PARQUET and other and bool(written.equals(table))
+        return name == SUMMARY_PARQUET and other and bool(written.equals(table))
     return all(run.storage.read(file) == encode(written) for file, encode in FILES.items())

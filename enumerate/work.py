@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from .config import Config
 from .errors import Stopped
 from .jobs import BUDGET, Slice, SliceResult
-from .ledger import commit, record_name, remove_slice
+from .layout import record_name
+from .ledger import commit, remove_slice
 from .manifest import find_manifest, is_of_run, refuse_other_shift
 from .search import search_slice
 from .sink import Sink
-from .storage import Storage, open_storage
+from .storage import Storage, open_storage, stopped_by_storage
 
 
 def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
-    with stopped_by_storage(config):
+    with stopped_by_storage(config.place):
         storage = open_storage(config.place)
         sink = Sink(storage, config, slice_)
         began = time.perf_counter()
@@ -64,15 +63,3 @@ def _look_back(storage: Storage, shift: str, result: SliceResult, sink: Sink) ->
         sink.publish_again(result)
         if result.cut is not None and storage.exists(record_name(result.job, result.slice)):
             remove_slice(storage, result)  # superseded before it was written
-
-
-@contextmanager
-def stopped_by_storage(config: Config) -> Iterator[None]:
-    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Stopped(
-            f"cannot write to {config.place!r} ({reason}); everything finished is kept, and the same command continues"
-        ) from None

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from enumerate.errors import BadRequest, Locked
-from enumerate.storage import LOCK, Bucket, lease, objects
+from enumerate.layout import LOCK
+from enumerate.storage import Bucket, lease, objects
 
 from .cluster.s3 import free_ports
 from .test_run import small

@@ -21,13 +21,16 @@ from hypothesis import strategies as st
 
 from enumerate.board import Board
 from enumerate.catalog import Run
-from enumerate.classes import FOLDER, NAME, find_record
+from enumerate.classes import find_record
 from enumerate.config import parse_bytes
 from enumerate.distinct import count_distinct, write_distinct
 from enumerate.errors import BadRequest, Damaged, Locked
 from enumerate.grouping import SPILLS_AT_ONCE, VALUES, Grouping, capacity_of
+from enumerate.layout import DISTINCT as FOLDER
+from enumerate.layout import DISTINCT_RECORD as NAME
+from enumerate.layout import STAGING
 from enumerate.packing import Packing
-from enumerate.storage import STAGING, open_storage
+from enumerate.storage import open_storage
 from enumerate.tour import SYMMETRIES, Batch, are_closed, are_structured, canonical, square_dtype, symmetries
 from enumerate.verify import verify
 

@@ -425,7 +425,7 @@ def test_a_disk_too_small_is_said_before(tmp_path, small_disk):  # noqa: F811
         run_serially(config)
     assert list(small_disk.iterdir()) == []
     counted = in_folder(small_disk / "run", (6, 6), write=False)
-    refuse_endless(counted, look_ahead(counted, make_plan(counted), 2), 2)
+    refuse_endless(look_ahead(counted, make_plan(counted), 2), 2, free=0.0)
 
 
 @pytest.mark.parametrize(

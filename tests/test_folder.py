@@ -11,7 +11,8 @@ import sys
 import pytest
 
 from enumerate.errors import Locked
-from enumerate.storage import LOCK, STAGING, Folder
+from enumerate.layout import LOCK, STAGING
+from enumerate.storage import Folder
 
 from .test_storage import NAME, NEW, OLD, names
 from .tools import environment_with

@@ -12,10 +12,12 @@ from enumerate import opening, work
 from enumerate.catalog import Run
 from enumerate.errors import BadRequest, Damaged, Stopped
 from enumerate.jobs import BUDGET, Totals
-from enumerate.ledger import COMMITS, name_of, records
-from enumerate.manifest import NAME, new_shift, read_manifest, write_manifest
+from enumerate.layout import COMMITS, parse_part_name, part_name
+from enumerate.layout import MANIFEST as NAME
+from enumerate.ledger import name_of, records
+from enumerate.manifest import new_shift, read_manifest, write_manifest
 from enumerate.sealed import seal, unseal
-from enumerate.sink import Sink, parse_part_name, part_name
+from enumerate.sink import Sink
 from enumerate.storage import is_url, open_storage
 from enumerate.verify import verify
 from enumerate.work import run_slice

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from enumerate.errors import Damaged, Locked
-from enumerate.storage import LOCK, Bucket, Folder, is_url, objects, open_storage
+from enumerate.layout import LOCK
+from enumerate.storage import Bucket, Folder, is_url, objects, open_storage
 
 from .tools import environment_with
 

@@ -22,10 +22,11 @@ from enumerate.cli import Request, main
 from enumerate.config import MOVE_ORDER, Config, parse_moves
 from enumerate.errors import BadRequest
 from enumerate.jobs import EXHAUSTED, TIMES
+from enumerate.layout import seal_of
 from enumerate.plan import make_plan
 from enumerate.schema import TIMES_SCHEMA
 from enumerate.sealed import seal, unseal
-from enumerate.sink import PartWriter, seal_of
+from enumerate.sink import PartWriter
 from enumerate.strategies.squirrel import orderings_of
 from enumerate.tour import SYMMETRIES, are_closed, are_complete, are_legal
 from enumerate.verify import verify

@@ -13,9 +13,10 @@ import numpy as np
 from enumerate.board import Board
 from enumerate.config import Config
 from enumerate.jobs import Job, Slice, Totals
+from enumerate.layout import LOCK
 from enumerate.run import run
 from enumerate.search import make_search, search_slice
-from enumerate.storage import LOCK, is_url, open_storage
+from enumerate.storage import is_url, open_storage
 from enumerate.strategies import backtrack, warnsdorff
 from enumerate.tour import Batch, batch_arrays
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from ..errors import EnumerateError
 from ..jobs import Slice, SliceResult
 
 Work = Callable[[Slice], SliceResult]
@@ -63,6 +64,16 @@ class Waiting:
 
 
 Event = Started | Finished | Lost | SetAside | LeftOut | Waiting
+
+
+class Handshake(Protocol):
+    """What a worker on another machine is asked before it is given work."""
+
+    def question(self) -> Callable[[], Any]:
+        """A call to be made there; it is pickled."""
+
+    def why_unfit(self, node: str, said: Any) -> EnumerateError | None:
+        """An error that names the node, or None if it can do the work."""
 
 
 class Executor(Protocol):

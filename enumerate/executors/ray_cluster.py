@@ -12,6 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ray
@@ -20,8 +21,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..errors import Stopped
 from ..jobs import Slice
-from .events import Work
-from .introduction import Doorkeeper, Introduction, introduce
+from .events import Handshake, Work
 from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt
 
@@ -33,11 +33,18 @@ PROCESS_ENDED = "its process ended"
 GET_SECONDS = 10.0  # for a result that is said to be there
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A worker's part of the handshake."""
+
+    answer: Any
+
+
 class Actor:
     """What runs on a node."""
 
-    def introduce(self, place: str, token: str) -> Introduction:
-        return introduce(place, token)
+    def answer(self, question: bytes) -> Answered:
+        return Answered(pickle.loads(question)())
 
     def work(self, work: bytes, slice_: Slice) -> Outcome:
         return attempt(pickle.loads(work), slice_)
@@ -49,11 +56,11 @@ _actor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
 class RayWorker:
     """The coordinator's side of an actor; `answer` is what it owes us, if anything."""
 
-    def __init__(self, node: Node, work: bytes, door: Doorkeeper) -> None:
+    def __init__(self, node: Node, work: bytes, question: bytes) -> None:
         self.at, self.node, self.payload = node, node.name, work
         place = NodeAffinitySchedulingStrategy(node.id, soft=False)
         self.actor = _actor.options(scheduling_strategy=place).remote()
-        self.answer: Any = self.actor.introduce.remote(door.place, door.token())
+        self.answer: Any = self.actor.answer.remote(question)
 
     def give(self, slice_: Slice) -> None:
         self.answer = self.actor.work.remote(self.payload, slice_)
@@ -75,8 +82,8 @@ class Node:
 class RayPool:
     """Slots follow the cluster: nodes that join are used, nodes that leave are done without."""
 
-    def __init__(self, connection: Connection, door: Doorkeeper, most: int) -> None:
-        self.connection, self.door, self.most = connection, door, most
+    def __init__(self, connection: Connection, handshake: Handshake, most: int) -> None:
+        self.connection, self.handshake, self.most = connection, handshake, most
         self.left_out: dict[str, float] = {}  # until when
         self.head_seen = time.monotonic()
         self.nodes: dict[str, Node] = {}
@@ -99,7 +106,7 @@ class RayPool:
         if not candidates:
             return None
         best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
-        return RayWorker(self.nodes[best], self._pickled(work), self.door)
+        return RayWorker(self.nodes[best], self._pickled(work), pickle.dumps(self.handshake.question()))
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
         self._look()
@@ -153,9 +160,9 @@ class RayPool:
             self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
             why = _why_lost(loss)
             return Died(f"worker on {worker.node} is lost ({why})", with_node=why != PROCESS_ENDED)
-        if not isinstance(said, Introduction):
+        if not isinstance(said, Answered):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
-        error = self.door.why_unfit(worker.node, said)
+        error = self.handshake.why_unfit(worker.node, said.answer)
         return Unfit(error) if error else Ready()
 
 
@@ -179,6 +186,6 @@ _MEANINGS = {
 }
 
 
-def ray_cluster(connection: Connection, place: str, most: int) -> Supervisor[RayWorker]:
-    """An executor on the slots of a cluster, at most so many; `place` is the output as every node knows it."""
-    return Supervisor(RayPool(connection, Doorkeeper(place), most))
+def ray_cluster(connection: Connection, handshake: Handshake, most: int) -> Supervisor[RayWorker]:
+    """An executor on the slots of a cluster, at most so many."""
+    return Supervisor(RayPool(connection, handshake, most))

@@ -6,14 +6,20 @@ is ever changed: parts and records are created once, and the first finished writ
 
 from __future__ import annotations
 
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..addresses import refuse_strange_url
+from ..errors import Stopped
 from .folder import Folder
 from .objects import Bucket
-from .protocol import LOCK, RUN_FILES, STAGING, Entry, Hold, Storage, is_url
+from .protocol import Entry, Hold, Storage, is_url
 
-__all__ = ["LOCK", "RUN_FILES", "STAGING", "Bucket", "Entry", "Folder", "Hold", "Storage", "is_url", "open_storage"]
+__all__ = ["Bucket", "Entry", "Folder", "Hold", "Storage", "free_bytes", "is_url", "open_storage", "stopped_by_storage"]
 
 
 def open_storage(place: str) -> Storage:
@@ -22,3 +28,25 @@ def open_storage(place: str) -> Storage:
         return Folder(Path(place))
     refuse_strange_url(place)
     return Bucket(place)
+
+
+@contextmanager
+def stopped_by_storage(place: str) -> Iterator[None]:
+    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Stopped(
+            f"cannot write to {place!r} ({reason}); everything finished is kept, and the same command continues"
+        ) from None
+
+
+def free_bytes(place: str) -> float:
+    """What the disk of a folder has left, or of the nearest folder above it that is there."""
+    if is_url(place):
+        return math.inf
+    folder = os.path.abspath(place)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return float(shutil.disk_usage(folder).free)

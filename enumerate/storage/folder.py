@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import Damaged, Locked
-from .protocol import LOCK, RUN_FILES, STAGING, Buffer, Entry
+from ..layout import LOCK, RUN_FILES, STAGING
+from .protocol import Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 

@@ -22,9 +22,10 @@ import obstore.store
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 
 from ..errors import BadRequest, Damaged
+from ..layout import LOCK
 from .credentials import s3_settings
 from .lease import Lease
-from .protocol import LOCK, Buffer, Entry
+from .protocol import Buffer, Entry
 
 PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
 FIRST_SECONDS = 10.0  # the same, for a store that has not answered yet

@@ -6,10 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-RUN_FILES = "_run"
-STAGING = f"{RUN_FILES}/staging"
-LOCK = f"{RUN_FILES}/lock"
-
 Buffer = bytes | memoryview
 
 

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from ..board import Board, column_name
 from ..diversity import BEGINNING
+from ..layout import SUMMARY_CSV, patterns
 from ..literature import published_tours
 from ..run import Report
-from ..summary import CSV, PARQUET
 from ..tour import SYMMETRIES
 from .heat import SHADES, shade_of
 from .words import short
@@ -70,7 +70,9 @@ def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str
     if left_out:
         table.add_row("…")
     table.add_row(*_values(total, variants), style="bold")
-    return Group(table, Text(f"{left_out} more start squares in {CSV}", style="dim")) if left_out else Group(table)
+    return (
+        Group(table, Text(f"{left_out} more start squares in {SUMMARY_CSV}", style="dim")) if left_out else Group(table)
+    )
 
 
 def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
@@ -104,16 +106,16 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     lines += diversity_lines(report, total)
     if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
-    folder = report.config.place
+    where = patterns(report.config.place)
     if not report.worked:
         lines.append(
             "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
         )
     if report.config.write:
-        lines.append(f"tours    {folder}/tours/variant=…/start=…/part-*.parquet")
+        lines.append(f"tours    {where['tours']}")
     if report.config.write and report.config.has_times:
-        lines.append(f"times    {folder}/times/start=…/part-*.parquet")
-    lines.append(f"summary  {folder}/{PARQUET} and {CSV}")
+        lines.append(f"times    {where['times']}")
+    lines.append(f"summary  {where['summary']}")
     return lines
 
 

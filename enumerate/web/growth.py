@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..layout import is_of_start
 from ..ledger import JobProgress
 from ..view.chart import Axis, Line, chart_svg
 from .live_run import Snapshot
@@ -41,8 +42,8 @@ def _tours_at(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> 
     """How many tours were found from a start square after so many iterations."""
     if not snapshot.run.config.write or snapshot.tours > READ_TOURS:
         return _from_records(snapshot, job, grid)
-    own = f"/start={snapshot.run.board.name(job.job.start)}/"  # and not of its images
-    parts = (part for result in snapshot.records_of(job) for part in result.tour_parts if own in part.name)
+    start = snapshot.run.board.name(job.job.start)  # and not its images
+    parts = (part for result in snapshot.records_of(job) for part in result.tour_parts if is_of_start(part.name, start))
     counts = [np.searchsorted(snapshot.run.iterations(part), grid, side="right") for part in parts]
     return np.sum(counts, axis=0, dtype=np.float64) if counts else np.zeros(len(grid))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from ..errors import BadRequest
-from ..manifest import NAME
+from ..layout import MANIFEST
 from ..storage import is_url, open_storage
 from .live_run import LiveRun
 from .pages import NotFound
@@ -46,20 +46,20 @@ class Library:
 
 def _is_run(place: str) -> bool:
     try:
-        return open_storage(place).exists(NAME)
+        return open_storage(place).exists(MANIFEST)
     except OSError as error:
         raise BadRequest(f"cannot be read: {place!r} ({error.strerror or error})") from None
 
 
 def _refuse_without_runs(place: str) -> None:
     if is_url(place) or not _runs_in(place):
-        raise BadRequest(f"neither the folder of a run, with {NAME}, nor a folder of such folders: {place!r}")
+        raise BadRequest(f"neither the folder of a run, with {MANIFEST}, nor a folder of such folders: {place!r}")
 
 
 def _runs_in(place: str) -> dict[str, str]:
     try:
         with os.scandir(place) as entries:
-            return {entry.name: entry.path for entry in entries if (Path(entry.path) / NAME).is_file()}
+            return {entry.name: entry.path for entry in entries if (Path(entry.path) / MANIFEST).is_file()}
     except OSError:
         return {}
 

@@ -17,7 +17,8 @@ from urllib.parse import quote
 from ..catalog import Run
 from ..errors import BadRequest, Damaged
 from ..jobs import SliceResult
-from ..ledger import JobProgress, Shelf, read_record, record_name, shelves
+from ..layout import is_of_start, record_name
+from ..ledger import JobProgress, Shelf, read_record, shelves
 from ..sink import counted
 from .pages import NotFound
 
@@ -113,7 +114,7 @@ class Snapshot:
                     **{kind: getattr(result, kind) // squares for kind in counted()},
                     start=name,
                     before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
-                    parts=tuple(part for part in result.parts if f"/start={name}/" in part.name),
+                    parts=tuple(part for part in result.parts if is_of_start(part.name, name)),
                 )
                 tours_open, tours_closed = tours_open + share.tours_open, tours_closed + share.tours_closed
                 yield share

@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
-from .. import __version__
-from ..compiled import search_hash
-from ..errors import BadRequest, EnumerateError
-from ..storage import STAGING, Folder, open_storage
+from . import __version__
+from .compiled import search_hash
+from .errors import BadRequest, EnumerateError
+from .layout import new_token
+from .storage import Folder, open_storage
 
 # Parts are the same bytes everywhere only if the same pyarrow writes them.
 _PACKAGES = ("numba", "numpy", "pyarrow")
@@ -33,7 +36,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Introduction:
+class Answer:
     """What a worker says of itself."""
 
     facts: Facts
@@ -41,42 +44,45 @@ class Introduction:
     trouble: str = ""  # why it could not
 
 
-def introduce(place: str, token: str) -> Introduction:
+def answer(place: str, token: str) -> Answer:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
     facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
     if not place:
-        return Introduction(facts)
+        return Answer(facts)
     try:
         storage = open_storage(place)
         if not storage.exists(token) or storage.read(token) != token.encode():
-            return Introduction(facts, trouble="does not see the output, or another one under the same name")
+            return Answer(facts, trouble="does not see the output, or another one under the same name")
         storage.create(mine, mine.encode())
     except (OSError, EnumerateError) as error:
-        return Introduction(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
-    return Introduction(facts, proof=mine)
+        return Answer(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
+    return Answer(facts, proof=mine)
 
 
-class Doorkeeper:
+class Handshake:
     """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
 
     def __init__(self, place: str) -> None:
         self.place = place
-        self.facts = Facts()
-        self._written = False
         self.proved: set[str] = set()  # nodes
-        self._token = f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
+        self._written = False
+        self._token = new_token()
 
-    def token(self) -> str:
-        """The token's name; it is written for the first worker that is hired, when the run is ours."""
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts()
+
+    def question(self) -> Callable[[], Answer]:
+        """What a new worker is asked. The token is written for the first one, when the run is ours."""
         if self.place and not self._written:
             storage = open_storage(self.place)
             storage.create(self._token, self._token.encode())
             if isinstance(storage, Folder) and not storage.has_links:
                 raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.place!r}")
             self._written = True
-        return self._token
+        return partial(answer, self.place, self._token)
 
-    def why_unfit(self, node: str, said: Introduction) -> EnumerateError | None:
+    def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
         differing = [
             f"{name} {theirs} there, {ours} here"
