@@ -25,11 +25,11 @@ from unittest import mock
 
 from speed import command, line  # benchmarks/speed.py
 
-from enumerate.config import Config
-from enumerate.layout import COMMITS, LOCK, RUN_FILES, record_name
-from enumerate.progress import Quiet
-from enumerate.run import run
-from enumerate.storage import objects, open_storage
+from enumerate.ledger.layout import COMMITS, LOCK, RUN_FILES, record_name
+from enumerate.ledger.storage import objects, open_storage
+from enumerate.model.config import Config
+from enumerate.run.coordinator import run
+from enumerate.view.progress import Quiet
 from tests.cluster.s3 import S3Server
 
 QUICK = "--quick" in sys.argv

@@ -27,22 +27,18 @@ sys.path.insert(0, str(ROOT))
 
 from rich.console import Console  # noqa: E402
 
-from enumerate.board import Board  # noqa: E402
-from enumerate.config import Config  # noqa: E402
 from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Ready, Supervisor  # noqa: E402
-from enumerate.jobs import FULL, Job, Part, Slice, SliceResult, Totals  # noqa: E402
-from enumerate.layout import (  # noqa: E402
-    COMMITS,
-    part_name,
-    record_name,
-)
-from enumerate.ledger import JobProgress, shelves  # noqa: E402
-from enumerate.opening import SIZES, check_parts, tidied  # noqa: E402
-from enumerate.progress import Fancy, Plain  # noqa: E402
-from enumerate.run import Report, _work_off  # noqa: E402
-from enumerate.sealed import seal  # noqa: E402
-from enumerate.storage import Entry  # noqa: E402
+from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
+from enumerate.ledger.records import JobProgress, shelves  # noqa: E402
+from enumerate.ledger.sealed import seal  # noqa: E402
+from enumerate.ledger.storage import Entry  # noqa: E402
+from enumerate.model.board import Board  # noqa: E402
+from enumerate.model.config import Config  # noqa: E402
+from enumerate.model.jobs import FULL, Job, Part, Slice, SliceResult, Totals  # noqa: E402
+from enumerate.run.coordinator import Report, _work_off  # noqa: E402
+from enumerate.run.opening import SIZES, check_parts, tidied  # noqa: E402
+from enumerate.view.progress import Fancy, Plain  # noqa: E402
 
 ITERATIONS, TOURS, BYTES = 10_000_000, 500_000, 2_600_000  # of a simulated slice
 CURSOR = tuple(range(62))  # as long as on 8x8
@@ -109,7 +105,7 @@ def ray_pool(slots):
     import ray  # noqa: PLC0415
 
     from enumerate.executors.ray_cluster import Answered, Node, RayPool, RayWorker  # noqa: PLC0415
-    from enumerate.handshake import Answer, Facts  # noqa: PLC0415
+    from enumerate.run.handshake import Answer, Facts  # noqa: PLC0415
 
     class Answering:
         async def answer(self, facts):

@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from enumerate.board import Board  # noqa: E402
-from enumerate.counting import GIB, Effort, compiled_kernel, count_cycles, count_paths  # noqa: E402
-from enumerate.literature import published  # noqa: E402
+from enumerate.model.board import Board  # noqa: E402
+from enumerate.model.literature import published  # noqa: E402
+from enumerate.studies.count.counting import GIB, Effort, compiled_kernel, count_cycles, count_paths  # noqa: E402
 
 SIX_WIDE = [(6, cols) for cols in range(6, 11)]
 SIX_WIDE_SECONDS, SIX_WIDE_BYTES = 20, GIB  # all of them together

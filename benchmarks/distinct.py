@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import command, line  # noqa: E402
-from enumerate.catalog import Run  # noqa: E402
-from enumerate.packing import Packing  # noqa: E402
-from enumerate.tour import canonical  # noqa: E402
+from enumerate.catalog.packing import Packing  # noqa: E402
+from enumerate.catalog.reader import Run  # noqa: E402
+from enumerate.model.tour import canonical  # noqa: E402
 
 TOURS = 16_384
 

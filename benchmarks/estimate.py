@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import line  # noqa: E402
-from enumerate.board import parse_size  # noqa: E402
-from enumerate.config import Config  # noqa: E402
-from enumerate.estimate import Goal, estimate  # noqa: E402
-from enumerate.sizing import sizes_of  # noqa: E402
+from enumerate.model.board import parse_size  # noqa: E402
+from enumerate.model.config import Config  # noqa: E402
+from enumerate.plan.sizes import sizes_of  # noqa: E402
+from enumerate.studies.estimate.estimate import Goal, estimate  # noqa: E402
 
 DIRECTED = {
     ("8", "open"): 2 * 8_946_802_763_215_904,

@@ -17,13 +17,13 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import bare_speedup, line  # noqa: E402
-from enumerate.board import parse_size  # noqa: E402
-from enumerate.catalog import Run  # noqa: E402
-from enumerate.config import Config  # noqa: E402
+from enumerate.catalog.reader import Run  # noqa: E402
+from enumerate.catalog.verify import verify  # noqa: E402
 from enumerate.executors.events import Finished, Started  # noqa: E402
-from enumerate.progress import Quiet  # noqa: E402
-from enumerate.run import run  # noqa: E402
-from enumerate.verify import verify  # noqa: E402
+from enumerate.model.board import parse_size  # noqa: E402
+from enumerate.model.config import Config  # noqa: E402
+from enumerate.run.coordinator import run  # noqa: E402
+from enumerate.view.progress import Quiet  # noqa: E402
 
 TIMES = 3
 

@@ -22,10 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from enumerate.config import Config  # noqa: E402
-from enumerate.jobs import Job  # noqa: E402
-from enumerate.ledger import JobProgress  # noqa: E402
-from enumerate.search import search_slice  # noqa: E402
+from enumerate.ledger.records import JobProgress  # noqa: E402
+from enumerate.model.config import Config  # noqa: E402
+from enumerate.model.jobs import Job  # noqa: E402
+from enumerate.search.slice import search_slice  # noqa: E402
 from tests import reference  # noqa: E402
 
 LIMIT = 500_000

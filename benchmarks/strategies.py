@@ -18,14 +18,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import command, line  # noqa: E402
-from enumerate.board import Board  # noqa: E402
-from enumerate.config import Config  # noqa: E402
-from enumerate.jobs import Job  # noqa: E402
-from enumerate.ledger import JobProgress  # noqa: E402
-from enumerate.search import search_slice  # noqa: E402
-from enumerate.strategies.divide import find_base  # noqa: E402
-from enumerate.strategies.joining import construct  # noqa: E402
-from enumerate.study import published  # noqa: E402
+from enumerate.ledger.records import JobProgress  # noqa: E402
+from enumerate.model.board import Board  # noqa: E402
+from enumerate.model.config import Config  # noqa: E402
+from enumerate.model.jobs import Job  # noqa: E402
+from enumerate.search.divide import find_base  # noqa: E402
+from enumerate.search.joining import construct  # noqa: E402
+from enumerate.search.slice import search_slice  # noqa: E402
+from enumerate.studies.comparison import published  # noqa: E402
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
 

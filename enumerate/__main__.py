@@ -4,7 +4,7 @@ if __name__ == "__main__":  # worker processes import this module too, and must 
     import sys
 
     try:
-        from .cli import main
+        from .cli.app import main
 
         sys.exit(main())
     except KeyboardInterrupt:  # before anything began

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import (
+from enumerate.model.board import (
     MAX_SIDE,
     Board,
     column_name,
@@ -17,7 +17,7 @@ from enumerate.board import (
     why_no_tour,
     why_no_tour_from,
 )
-from enumerate.errors import BadRequest
+from enumerate.model.errors import BadRequest
 
 sides = st.integers(1, 9)
 boards = st.builds(Board, sides, sides)

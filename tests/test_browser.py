@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.config import Config
-from enumerate.web.report import report_of
+from enumerate.catalog.reader import Run
+from enumerate.model.config import Config
+from enumerate.view.web.report import report_of
 
 from .serving import serving
 from .tools import run_serially

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from enumerate.board import Board, are_near
-from enumerate.config import Config
-from enumerate.jobs import Job
-from enumerate.search import make_search
-from enumerate.tour import batch_arrays
+from enumerate.model.board import Board, are_near
+from enumerate.model.config import Config
+from enumerate.model.jobs import Job
+from enumerate.model.tour import batch_arrays
+from enumerate.search.slice import make_search
 
 from .serving import serving
 from .test_browser import CONTRAST

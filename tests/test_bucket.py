@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from enumerate.errors import BadRequest, Locked
-from enumerate.layout import LOCK
-from enumerate.storage import Bucket, lease, objects
+from enumerate.ledger.layout import LOCK
+from enumerate.ledger.storage import Bucket, lease, objects
+from enumerate.model.errors import BadRequest, Locked
 
 from .cluster.s3 import free_ports
 from .test_run import small

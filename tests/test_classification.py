@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from enumerate.board import Board
-from enumerate.catalog import Run
-from enumerate.jobs import EXHAUSTED, Job, Slice, Totals
-from enumerate.strategies.divide import Divide
-from enumerate.tour import (
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.model.board import Board
+from enumerate.model.jobs import EXHAUSTED, Job, Slice, Totals
+from enumerate.model.tour import (
     SYMMETRIES,
     are_closed,
     are_complete,
@@ -24,7 +24,7 @@ from enumerate.tour import (
     square_dtype,
     symmetries,
 )
-from enumerate.verify import verify
+from enumerate.search.divide import Divide
 
 from . import reference
 from .tools import config_for, run_serially, search_batch

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from enumerate import __version__
-from enumerate.cli import main
+from enumerate.cli.app import main
 
 from .tools import command, environment_with
 

@@ -4,10 +4,10 @@ from dataclasses import fields
 
 import pytest
 
-from enumerate.board import Board
-from enumerate.cli import Request
-from enumerate.config import Config, read_toml
-from enumerate.errors import BadRequest
+from enumerate.cli.app import Request
+from enumerate.model.board import Board
+from enumerate.model.config import Config, read_toml
+from enumerate.model.errors import BadRequest
 
 LARGEST = 10**18
 

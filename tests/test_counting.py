@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate import census as census_module
-from enumerate import cli, counting
-from enumerate.board import Board
-from enumerate.counting import EMPTY, Effort, count_cycles, count_from, count_paths
-from enumerate.errors import BadRequest
-from enumerate.frontier import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
+from enumerate.cli import app as cli
 from enumerate.kernels import frontier as kernel
-from enumerate.literature import Published
-from enumerate.reach import cost, memory_limit
+from enumerate.model.board import Board
+from enumerate.model.errors import BadRequest
+from enumerate.model.literature import Published
+from enumerate.studies.count import census as census_module
+from enumerate.studies.count import counting
+from enumerate.studies.count.counting import EMPTY, Effort, count_cycles, count_from, count_paths
+from enumerate.studies.count.frontier import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
+from enumerate.studies.count.reach import cost, memory_limit
 
 from . import counting_reference as reference
 from .test_literature import ROWS

@@ -19,20 +19,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board
-from enumerate.catalog import Run
-from enumerate.classes import find_record
-from enumerate.config import parse_bytes
-from enumerate.distinct import count_distinct, write_distinct
-from enumerate.errors import BadRequest, Damaged, Locked
-from enumerate.grouping import SPILLS_AT_ONCE, VALUES, Grouping, capacity_of
-from enumerate.layout import DISTINCT as FOLDER
-from enumerate.layout import DISTINCT_RECORD as NAME
-from enumerate.layout import STAGING
-from enumerate.packing import Packing
-from enumerate.storage import open_storage
-from enumerate.tour import SYMMETRIES, Batch, are_closed, are_structured, canonical, square_dtype, symmetries
-from enumerate.verify import verify
+from enumerate.catalog.distinct import count_distinct, write_distinct
+from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, capacity_of
+from enumerate.catalog.packing import Packing
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.ledger.classes import find_record
+from enumerate.ledger.layout import DISTINCT as FOLDER
+from enumerate.ledger.layout import DISTINCT_RECORD as NAME
+from enumerate.ledger.layout import STAGING
+from enumerate.ledger.storage import open_storage
+from enumerate.model.board import Board
+from enumerate.model.config import parse_bytes
+from enumerate.model.errors import BadRequest, Damaged, Locked
+from enumerate.model.tour import SYMMETRIES, Batch, are_closed, are_structured, canonical, square_dtype, symmetries
 
 from . import reference
 from .tools import command, config_for, environment_with, per_square, run_files, run_serially, search
@@ -292,8 +292,8 @@ def test_tours_that_come_in_another_order_give_the_same_bytes(run_folder, monkey
 
 
 def test_many_parts_are_cut_at_the_same_rows_whatever_the_memory(sound, tmp_path, monkeypatch):
-    monkeypatch.setattr("enumerate.distinct._GROUP_BYTES", 32 * 50)
-    monkeypatch.setattr("enumerate.distinct._GROUPS", 3)
+    monkeypatch.setattr("enumerate.catalog.distinct._GROUP_BYTES", 32 * 50)
+    monkeypatch.setattr("enumerate.catalog.distinct._GROUPS", 3)
     folders = [shutil.copytree(sound, tmp_path / str(memory)) for memory in (SMALL, 2**30)]
     reports = [write_distinct(folder, int(folder.name)) for folder in folders]
     assert dataset(folders[0]) == dataset(folders[1])

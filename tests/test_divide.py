@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board, why_no_tour_from
-from enumerate.errors import BadRequest
-from enumerate.strategies.joining import construct, cut
+from enumerate.model.board import Board, why_no_tour_from
+from enumerate.model.errors import BadRequest
+from enumerate.search.joining import construct, cut
 
 SIDES = range(5, 25)
 STEPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]

@@ -14,14 +14,14 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from enumerate import estimate as estimating
-from enumerate import strata as stratifying
-from enumerate.cli import main
-from enumerate.errors import BadRequest, EnumerateError
-from enumerate.estimate import BatchResult, Estimate, Goal, as_share, estimate, student_95
+from enumerate.cli.app import main
 from enumerate.executors.events import Finished, Lost, SetAside
-from enumerate.strata import Strata, beginnings, make_strata
-from enumerate.view.estimate import estimate_json, estimate_lines, number
+from enumerate.model.errors import BadRequest, EnumerateError
+from enumerate.studies.estimate import estimate as estimating
+from enumerate.studies.estimate import strata as stratifying
+from enumerate.studies.estimate.estimate import BatchResult, Estimate, Goal, as_share, estimate, student_95
+from enumerate.studies.estimate.strata import Strata, beginnings, make_strata
+from enumerate.studies.estimate.text import estimate_json, estimate_lines, number
 
 from .tools import PUBLISHED, arguments, command, config_for, environment_with, search
 

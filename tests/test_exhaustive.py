@@ -13,22 +13,23 @@ import duckdb
 import numpy as np
 import pytest
 
-from enumerate import outlook, reconcile
-from enumerate.board import Board
-from enumerate.catalog import Run
-from enumerate.cli import main
-from enumerate.config import BY_SIZE, Config
-from enumerate.diversity import Diversity
-from enumerate.errors import BadRequest
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.cli.app import main
 from enumerate.executors.events import Finished
-from enumerate.ledger import JobProgress
-from enumerate.literature import Published
-from enumerate.outlook import look_ahead, refuse_endless
-from enumerate.plan import make_plan
-from enumerate.progress import Tally
-from enumerate.run import run
-from enumerate.sealed import seal, unseal
-from enumerate.verify import verify
+from enumerate.ledger.diversity import Diversity
+from enumerate.ledger.records import JobProgress
+from enumerate.ledger.sealed import seal, unseal
+from enumerate.model.board import Board
+from enumerate.model.config import BY_SIZE, Config
+from enumerate.model.errors import BadRequest
+from enumerate.model.literature import Published
+from enumerate.plan import forecast as outlook
+from enumerate.plan.forecast import look_ahead, refuse_endless
+from enumerate.plan.plan import make_plan
+from enumerate.run import reconcile
+from enumerate.run.coordinator import run
+from enumerate.view.progress import Tally
 
 from .reference import edges
 from .test_faults import commits, small_disk, started, wait_for  # noqa: F401  # small_disk is a fixture

@@ -10,9 +10,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.cli import main
-from enumerate.config import Config
+from enumerate.catalog.reader import Run
+from enumerate.cli.app import main
+from enumerate.model.config import Config
 from enumerate.view import export as exporting
 
 from .tools import arguments, environment_with, run_serially

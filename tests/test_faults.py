@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.compiled import cache_folder
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
 from enumerate.executors.events import Lost, SetAside
-from enumerate.manifest import write_manifest
-from enumerate.run import run
-from enumerate.storage import Folder
-from enumerate.verify import verify
-from enumerate.work import run_slice
+from enumerate.kernels.cache import cache_folder
+from enumerate.ledger.manifest import write_manifest
+from enumerate.ledger.storage import Folder
+from enumerate.run.coordinator import run
+from enumerate.run.worker import run_slice
 
 from .test_run import small
 from .tools import Silent, arguments, command, config_for, environment_with, part_sums, run_serially
@@ -314,7 +314,7 @@ def deadly_slice(config, shift, slice_):
 
 
 def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_path, expected, monkeypatch):
-    monkeypatch.setattr("enumerate.run.run_slice", deadly_slice)
+    monkeypatch.setattr("enumerate.run.coordinator.run_slice", deadly_slice)
     observer = Silent()
     report = run(small(tmp_path / "run", executor="processes", workers=2), observer)
     assert [event.slice.job.start for event in report.set_aside] == [10]
@@ -335,7 +335,7 @@ def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
         "def run_slice(config, shift, slice_):\n"
         "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"
         "    return real(config, shift, slice_)\n"
-        "run_slice.__module__, run_slice.__qualname__ = 'enumerate.work', 'run_slice'\n"
+        "run_slice.__module__, run_slice.__qualname__ = 'enumerate.run.worker', 'run_slice'\n"
         "work.run_slice = run_slice\n"
     )
     environment = {"PYTHONPATH": f"{tmp_path}:{environment_with()['PYTHONPATH']}"}
@@ -501,7 +501,7 @@ def test_of_several_coordinators_on_a_new_folder_one_makes_the_run_and_the_other
 
 
 def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, expected, monkeypatch):
-    monkeypatch.setattr("enumerate.run.run_slice", slice_that_dies_once_after_its_commit)
+    monkeypatch.setattr("enumerate.run.coordinator.run_slice", slice_that_dies_once_after_its_commit)
     report = run(small(tmp_path / "run", executor="processes", workers=1), Silent())
     assert report.complete
     assert verify(Run(tmp_path / "run")).damage == []

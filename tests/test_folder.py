@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from enumerate.errors import Locked
-from enumerate.layout import LOCK, STAGING
-from enumerate.storage import Folder
+from enumerate.ledger.layout import LOCK, STAGING
+from enumerate.ledger.storage import Folder
+from enumerate.model.errors import Locked
 
 from .test_storage import NAME, NEW, OLD, names
 from .tools import environment_with

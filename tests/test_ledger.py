@@ -8,19 +8,20 @@ import time
 
 import pytest
 
-from enumerate import opening, work
-from enumerate.catalog import Run
-from enumerate.errors import BadRequest, Damaged, Stopped
-from enumerate.jobs import BUDGET, Totals
-from enumerate.layout import COMMITS, parse_part_name, part_name
-from enumerate.layout import MANIFEST as NAME
-from enumerate.ledger import name_of, records
-from enumerate.manifest import new_shift, read_manifest, write_manifest
-from enumerate.sealed import seal, unseal
-from enumerate.sink import Sink
-from enumerate.storage import is_url, open_storage
-from enumerate.verify import verify
-from enumerate.work import run_slice
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
+from enumerate.ledger.layout import MANIFEST as NAME
+from enumerate.ledger.manifest import new_shift, read_manifest, write_manifest
+from enumerate.ledger.records import name_of, records
+from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.sink import Sink
+from enumerate.ledger.storage import is_url, open_storage
+from enumerate.model.errors import BadRequest, Damaged, Stopped
+from enumerate.model.jobs import BUDGET, Totals
+from enumerate.run import opening
+from enumerate.run import worker as work
+from enumerate.run.worker import run_slice
 
 from .test_run import small
 from .tools import part_sums, run_files, run_serially

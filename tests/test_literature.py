@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from enumerate.board import Board, why_no_closed_tour, why_no_tour
-from enumerate.literature import published, published_from
+from enumerate.model.board import Board, why_no_closed_tour, why_no_tour
+from enumerate.model.literature import published, published_from
 
 from .tools import PUBLISHED, per_square
 

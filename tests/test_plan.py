@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board, parse_size
-from enumerate.config import Config
-from enumerate.errors import BadRequest
-from enumerate.jobs import Job
-from enumerate.plan import make_plan
+from enumerate.model.board import Board, parse_size
+from enumerate.model.config import Config
+from enumerate.model.errors import BadRequest
+from enumerate.model.jobs import Job
+from enumerate.plan.plan import make_plan
 
 
 def plan_for(size, start, **values):

@@ -8,10 +8,10 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 
-from enumerate.board import Board, are_near
-from enumerate.cli import main
-from enumerate.web import real_search
-from enumerate.web.app import make_app
+from enumerate.cli.app import main
+from enumerate.model.board import Board, are_near
+from enumerate.view.web import real_search
+from enumerate.view.web.app import make_app
 
 from .reference import tours as reference_tours
 from .serving import serving

@@ -8,9 +8,9 @@ import zlib
 import numpy as np
 import pytest
 
-from enumerate.board import Board
-from enumerate.cli import main
-from enumerate.config import Config
+from enumerate.cli.app import main
+from enumerate.model.board import Board
+from enumerate.model.config import Config
 from enumerate.view.glyphs import segments
 from enumerate.view.png import encode, tour_png
 from enumerate.view.svg import COLOURS, centre

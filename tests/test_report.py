@@ -8,12 +8,12 @@ import re
 
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.cli import main
-from enumerate.config import Config
-from enumerate.web.growth import growth_svg
-from enumerate.web.live_run import LiveRun
-from enumerate.web.report import report_of, spread
+from enumerate.catalog.reader import Run
+from enumerate.cli.app import main
+from enumerate.model.config import Config
+from enumerate.view.web.growth import growth_svg
+from enumerate.view.web.live_run import LiveRun
+from enumerate.view.web.report import report_of, spread
 
 from .tools import run_serially
 

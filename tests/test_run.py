@@ -10,10 +10,10 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.errors import BadRequest
-from enumerate.tour import are_complete
-from enumerate.verify import verify
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.model.errors import BadRequest
+from enumerate.model.tour import are_complete
 
 from .tools import PUBLISHED, command, config_for, part_sums, per_square, run_serially
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board
-from enumerate.errors import Damaged
-from enumerate.jobs import EXHAUSTED, FULL, Job, SliceResult
-from enumerate.ledger import JobProgress
-from enumerate.search import make_search, search_slice
-from enumerate.tour import are_closed, are_complete, are_legal
+from enumerate.ledger.records import JobProgress
+from enumerate.model.board import Board
+from enumerate.model.errors import Damaged
+from enumerate.model.jobs import EXHAUSTED, FULL, Job, SliceResult
+from enumerate.model.tour import are_closed, are_complete, are_legal
+from enumerate.search.slice import make_search, search_slice
 
 from . import reference
 from .tools import PUBLISHED, config_for, copied, per_square, search

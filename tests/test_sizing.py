@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enumerate.board import Board
-from enumerate.config import Config
 from enumerate.kernels.descent import LOSS
-from enumerate.sizing import size_guess, sizes_of
+from enumerate.model.board import Board
+from enumerate.model.config import Config
+from enumerate.plan.sizes import size_guess, sizes_of
 
 from .tools import config_for, search
 

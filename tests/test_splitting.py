@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enumerate import splitting
-from enumerate.board import Board
-from enumerate.catalog import Run
-from enumerate.cli import main
-from enumerate.config import BY_SIZE, MAX_SPLIT, Config
-from enumerate.errors import BadRequest
-from enumerate.jobs import Job
-from enumerate.ledger import JobProgress
-from enumerate.plan import make_plan
-from enumerate.verify import verify
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.cli.app import main
+from enumerate.ledger.records import JobProgress
+from enumerate.model.board import Board
+from enumerate.model.config import BY_SIZE, MAX_SPLIT, Config
+from enumerate.model.errors import BadRequest
+from enumerate.model.jobs import Job
+from enumerate.plan import splitting
+from enumerate.plan.plan import make_plan
 
 from . import reference
 from .test_faults import children, commits, started, wait_for

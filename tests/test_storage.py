@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from enumerate.errors import Damaged, Locked
-from enumerate.layout import LOCK
-from enumerate.storage import Bucket, Folder, is_url, objects, open_storage
+from enumerate.ledger.layout import LOCK
+from enumerate.ledger.storage import Bucket, Folder, is_url, objects, open_storage
+from enumerate.model.errors import Damaged, Locked
 
 from .tools import environment_with
 

@@ -16,20 +16,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board
-from enumerate.catalog import Run
-from enumerate.cli import Request, main
-from enumerate.config import MOVE_ORDER, Config, parse_moves
-from enumerate.errors import BadRequest
-from enumerate.jobs import EXHAUSTED, TIMES
-from enumerate.layout import seal_of
-from enumerate.plan import make_plan
-from enumerate.schema import TIMES_SCHEMA
-from enumerate.sealed import seal, unseal
-from enumerate.sink import PartWriter
-from enumerate.strategies.squirrel import orderings_of
-from enumerate.tour import SYMMETRIES, are_closed, are_complete, are_legal
-from enumerate.verify import verify
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.cli.app import Request, main
+from enumerate.ledger.layout import seal_of
+from enumerate.ledger.schema import TIMES_SCHEMA
+from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.sink import PartWriter
+from enumerate.model.board import Board
+from enumerate.model.config import MOVE_ORDER, Config, parse_moves
+from enumerate.model.errors import BadRequest
+from enumerate.model.jobs import EXHAUSTED, TIMES
+from enumerate.model.tour import SYMMETRIES, are_closed, are_complete, are_legal
+from enumerate.plan.plan import make_plan
+from enumerate.search.squirrel import orderings_of
 
 from . import reference
 from .test_classification import batch_of

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.study import published
-from enumerate.study.study import NAMES, experiments
-from enumerate.study.success import wilson
-from enumerate.verify import verify
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.studies.comparison import published
+from enumerate.studies.comparison.study import NAMES, experiments
+from enumerate.studies.comparison.success import wilson
 
 from .tools import arguments, command, environment_with
 

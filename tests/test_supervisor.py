@@ -6,11 +6,11 @@ from collections import Counter, deque
 
 import pytest
 
-from enumerate.errors import BadRequest, Damaged, Stopped
 from enumerate.executors import supervisor
 from enumerate.executors.events import Finished, LeftOut, Lost, SetAside, Waiting
 from enumerate.executors.supervisor import Died, Done, Failed, Ready, Supervisor, Unfit
-from enumerate.jobs import Job, Slice, Totals
+from enumerate.model.errors import BadRequest, Damaged, Stopped
+from enumerate.model.jobs import Job, Slice, Totals
 
 
 class ScriptedWorker:

@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
-from enumerate import work
-from enumerate.catalog import Run
-from enumerate.config import Config
-from enumerate.manifest import new_shift, write_manifest
-from enumerate.opening import opened
-from enumerate.plan import make_plan
-from enumerate.verify import verify
-from enumerate.work import run_slice
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.ledger.manifest import new_shift, write_manifest
+from enumerate.model.config import Config
+from enumerate.plan.plan import make_plan
+from enumerate.run import worker as work
+from enumerate.run.opening import opened
+from enumerate.run.worker import run_slice
 
 from .tools import run_serially
 

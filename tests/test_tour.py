@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.board import Board
-from enumerate.tour import are_closed, are_complete, are_legal, as_text, hashes, square_dtype
+from enumerate.model.board import Board
+from enumerate.model.tour import are_closed, are_complete, are_legal, as_text, hashes, square_dtype
 
 # William Beverley, Philosophical Magazine, 1848: open, and each row and column adds up to 260.
 BEVERLEY = """\

@@ -9,13 +9,13 @@ import shutil
 
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.errors import Damaged
-from enumerate.jobs import Part
-from enumerate.schema import tours_schema
-from enumerate.sealed import seal, unseal
-from enumerate.sink import PartWriter, tours_columns
-from enumerate.verify import verify
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.ledger.schema import tours_schema
+from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.sink import PartWriter, tours_columns
+from enumerate.model.errors import Damaged
+from enumerate.model.jobs import Part
 
 from .test_run import small
 from .tools import command, copied, run_serially

@@ -14,19 +14,19 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from enumerate import config
-from enumerate.catalog import Run
-from enumerate.cli import main
-from enumerate.config import Config
-from enumerate.errors import BadRequest
-from enumerate.manifest import write_manifest
-from enumerate.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
+from enumerate.catalog.reader import Run
+from enumerate.cli.app import main
+from enumerate.ledger.manifest import write_manifest
+from enumerate.model import config
+from enumerate.model.config import Config
+from enumerate.model.errors import BadRequest
+from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
-from enumerate.web import live_run, overview, pictures
-from enumerate.web.app import make_app
-from enumerate.web.counting import Wanted
-from enumerate.web.live_run import LiveRun
-from enumerate.web.selection import Selection
+from enumerate.view.web import live_run, overview, pictures
+from enumerate.view.web.app import make_app
+from enumerate.view.web.counting import Wanted
+from enumerate.view.web.live_run import LiveRun
+from enumerate.view.web.selection import Selection
 
 from .serving import serving
 from .tools import arguments, environment_with, run_serially

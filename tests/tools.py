@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from enumerate.board import Board
-from enumerate.config import Config
-from enumerate.jobs import Job, Slice, Totals
-from enumerate.layout import LOCK
-from enumerate.run import run
-from enumerate.search import make_search, search_slice
-from enumerate.storage import is_url, open_storage
-from enumerate.strategies import backtrack, warnsdorff
-from enumerate.tour import Batch, batch_arrays
+from enumerate.ledger.layout import LOCK
+from enumerate.ledger.storage import is_url, open_storage
+from enumerate.model.board import Board
+from enumerate.model.config import Config
+from enumerate.model.jobs import Job, Slice, Totals
+from enumerate.model.tour import Batch, batch_arrays
+from enumerate.run.coordinator import run
+from enumerate.search import backtrack, warnsdorff
+from enumerate.search.slice import make_search, search_slice
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = Path(__file__).with_name("published")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..errors import EnumerateError
-from ..jobs import Slice, SliceResult
+from ..model.errors import EnumerateError
+from ..model.jobs import Slice, SliceResult
 
 Work = Callable[[Slice], SliceResult]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..config import LARGEST, Config, usable_cores
+from ..model.config import LARGEST, Config, usable_cores
 from .events import Executor, Handshake
 from .processes import processes
 from .ray_connection import connect

@@ -16,7 +16,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
-from ..jobs import Slice
+from ..model.jobs import Slice
 from .events import Work
 from .supervisor import Died, Outcome, Ready, Supervisor, attempt
 

@@ -19,8 +19,8 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from ..errors import Stopped
-from ..jobs import Slice
+from ..model.errors import Stopped
+from ..model.jobs import Slice
 from .events import Handshake, Work
 from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt

@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from ..addresses import AUTO, LOCAL
-from ..errors import BadRequest
+from ..model.addresses import AUTO, LOCAL
+from ..model.errors import BadRequest
 
 KNOCK_SECONDS = 5.0
 HEAD_SECONDS = 2.0

@@ -6,7 +6,7 @@ import socket
 from collections import deque
 from collections.abc import Callable, Generator
 
-from ..jobs import Slice
+from ..model.jobs import Slice
 from .events import Event, Finished, Started, Work
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from ..errors import EnumerateError, Stopped
-from ..jobs import Slice, SliceResult
+from ..model.errors import EnumerateError, Stopped
+from ..model.jobs import Slice, SliceResult
 from .events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting, Work
 
 MAX_ATTEMPTS = 3

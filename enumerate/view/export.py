@@ -13,10 +13,10 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TextIO
 
-from ..catalog import Run
-from ..errors import BadRequest
-from ..jobs import Part
-from ..tour import SYMMETRIES
+from ..catalog.reader import Run
+from ..model.errors import BadRequest
+from ..model.jobs import Part
+from ..model.tour import SYMMETRIES
 from .formats import FORMATS, Exported
 from .svg import SVG_SQUARES, tour_svg
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..board import Board
-from ..tour import SYMMETRIES, Tours, as_text
+from ..model.board import Board
+from ..model.tour import SYMMETRIES, Tours, as_text
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from ..board import Board
+from ..model.board import Board
 from .svg import CELL, board_lines, centre
 
 # From few to many: readable as backgrounds of black text, and for colour-blind people.

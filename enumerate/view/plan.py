@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from ..board import Board
-from ..jobs import Job
+from ..model.board import Board
+from ..model.jobs import Job
 
 
 def plan_view(board: Board, plan: Sequence[Job]) -> Table:

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..board import Board, column_name
+from ..model.board import Board, column_name
 from .glyphs import DEPTH, HEIGHT, WIDTH, segments
 from .svg import CELL, COLOURS, MARGIN, centre, size_of, stop_kind
 

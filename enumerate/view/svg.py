@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..board import Board, column_name
+from ..model.board import Board, column_name
 
 CELL = 40
 MARGIN = 22

@@ -11,12 +11,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..board import Board, column_name
-from ..diversity import BEGINNING
-from ..layout import SUMMARY_CSV, patterns
-from ..literature import published_tours
-from ..run import Report
-from ..tour import SYMMETRIES
+from ..ledger.diversity import BEGINNING
+from ..ledger.layout import SUMMARY_CSV, patterns
+from ..model.board import Board, column_name
+from ..model.literature import published_tours
+from ..model.tour import SYMMETRIES
+from ..run.coordinator import Report
 from .heat import SHADES, shade_of
 from .words import short
 

@@ -15,8 +15,8 @@ from contextlib import ExitStack
 import polars
 import pytest
 
-from enumerate.catalog import Run
-from enumerate.storage import Bucket
+from enumerate.catalog.reader import Run
+from enumerate.ledger.storage import Bucket
 from tests.cluster.hosts import Hosts, why_not
 from tests.cluster.s3 import CuttingProxy, S3Server
 from tests.tools import arguments, command, environment_with, part_sums

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from enumerate.config import Config
-from enumerate.distinct import write_distinct
+from enumerate.catalog.distinct import write_distinct
+from enumerate.model.config import Config
 
 from ..tools import run_serially
 

@@ -1,0 +1,274 @@
+"""One tour for each class: of tours that the board's symmetries, reversal and another start turn into one another.
+
+The tours of a run, in any number and in any order, become canonical, are grouped, and are written in their order, as
+Parquet beside the run's own. The same tours always give the same bytes, however much memory there is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..ledger.classes import Classes, Distinct, fingerprint, write_record
+from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
+from ..ledger.records import check_part
+from ..ledger.schema import distinct_schema
+from ..ledger.sink import PartWriter, symmetry_column, tour_column
+from ..ledger.storage import Folder, Storage, stopped_by_storage
+from ..model.config import usable_cores
+from ..model.errors import BadRequest, Damaged
+from ..model.jobs import Part
+from ..model.tour import Batch
+from .grouping import SPILLS_AT_ONCE, Grouping, capacity_of
+from .packing import FOUND, ITERATION, START, Packing, Rows
+from .reader import Run
+
+MEMORY = 2**30
+LEAST_MEMORY = 2**16
+
+_BATCH_BYTES = 2**20  # of tours that are packed at a time: small enough to stay in a core's cache
+_GROUP_BYTES = 2**22  # of tours in a row group
+_GROUPS = 16  # in a part
+_READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
+
+Advance = Callable[[float], object]
+Blocks = Iterator[Rows]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came out, and whether the run was finished."""
+
+    variants: tuple[Classes, ...]
+    complete: bool
+    seconds: float
+    place: str = ""  # of the run, if the distinct tours were written
+
+    @property
+    def tours(self) -> int:
+        return sum(each.found for each in self.variants)
+
+    @property
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [
+            f"{each.classes:,} distinct {each.variant} tours among {each.found:,};"
+            f" with their images under the board's symmetries, {each.multiplicity:,} undirected ones"
+            for each in self.variants
+        ]
+        lines.append(f"{self.tours:,} tours compared in {self.seconds:.2f} s")
+        return lines + ([f"distinct {patterns(self.place)[DISTINCT]}"] if self.place else [])
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For machines."""
+        counts = {
+            each.variant: {"classes": each.classes, "multiplicity": each.multiplicity, "found": each.found}
+            for each in self.variants
+        }
+        return {"tours": self.tours, **counts, "complete": self.complete, "seconds": self.seconds,
+                "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
+
+
+def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
+    """Write the distinct tours of a run beside it, in place of those that are there.
+
+    The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
+    told the share that each step was of the whole.
+    """
+    began, run = time.perf_counter(), Run(place)
+    storage, variants = run.storage, list[Classes]()
+    with storage.lock(), stopped_by_storage(run.config.place):
+        source = Source(run, memory, _scratch(storage), advance)
+        source.refuse_small_disk(writing=True)
+        storage.replace_folder(DISTINCT, _files(source, variants))
+        write_record(storage, Distinct(source.fingerprint, tuple(variants)))
+    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
+
+
+def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
+    """The same, but nothing is written."""
+    began, run = time.perf_counter(), Run(place)
+    with run.storage.lock_for_reading(), stopped_by_storage(run.config.place):
+        source = Source(run, memory, tempfile.gettempdir(), advance)
+        source.refuse_small_disk(writing=False)
+        variants = []
+        for variant in source.parts:
+            tally = Tally(variant)
+            for _ in tally.counted(source.packing, source.blocks(variant)):
+                pass
+            variants.append(tally.classes())
+    return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
+
+
+def _scratch(storage: Storage) -> str:
+    """Where spills go: to the disk of the run, if it has one."""
+    return storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# From the tours of a run to rows, sorted and grouped.
+
+
+class Source:
+    """The tours of a run, and room to group them."""
+
+    def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
+        if memory < LEAST_MEMORY:
+            raise BadRequest(f"memory is at least {LEAST_MEMORY:,} bytes: {memory:,}")
+        if not run.config.write:
+            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.place!r}")
+        self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance
+        self.packing = Packing(run.board)
+        asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
+        self.parts: dict[str, list[Part]] = {variant: [] for variant in asked}
+        for part in run.parts():
+            self.parts.setdefault(part.kind, []).append(part)
+        self.tours = sum(map(self.count, self.parts))
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(part for parts in self.parts.values() for part in parts)
+
+    def count(self, variant: str) -> int:
+        return sum(part.rows for part in self.parts[variant])
+
+    def refuse_small_disk(self, writing: bool) -> None:
+        """Refuse if tours that do not fit into memory may not fit on the disk. There can be no more than there are."""
+        fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
+        counts = [count for count in map(self.count, self.parts) if count > fitting]
+        twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
+        needed = max(counts, default=0) * self.packing.row_bytes * twice
+        if writing:  # at most about what the parts of the run take, and before the old ones are gone
+            needed += sum(part.bytes for parts in self.parts.values() for part in parts)
+        free = shutil.disk_usage(self.scratch).free
+        if needed > free:
+            raise BadRequest(
+                f"distinct tours may need {needed:,} bytes of disk, and {free:,} are free: {self.scratch!r};"
+                " make room, or allow more --memory"
+            )
+
+    def blocks(self, variant: str) -> Blocks:
+        """The classes of a variant, sorted, block by block; each block is good until the next one."""
+        words, count = self.packing.row_bytes // 8, self.count(variant)
+        with Grouping(words, count, self.memory, self.scratch) as grouping:
+            for rows in self._rows(variant):
+                grouping.add(rows)
+                self.advance(_READING * len(rows) / self.tours)
+            share = (1 - _READING) * count / max(1, self.tours) / max(1, grouping.rows)
+            for block in grouping.blocks():
+                yield block
+                self.advance(share * len(block))
+
+    def _rows(self, variant: str) -> Blocks:
+        """The tours of a variant as rows, packed by several threads; a few batches are under way at a time."""
+        waiting: deque[Future[Rows]] = deque()
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            for batch in self._batches(variant):
+                waiting.append(pool.submit(self.packing.rows, batch, variant == "closed"))
+                if len(waiting) > usable_cores():
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _batches(self, variant: str) -> Iterator[Batch]:
+        batch_tours = max(1, min(_BATCH_BYTES, self.memory // 16) // self.run.config.tour_bytes)
+        for part in self.parts[variant]:
+            data, count = check_part(self.run.storage, part), 0
+            for batch in self.run.read_part(part, batch_tours, data):
+                if batch.tours.max() >= self.run.board.squares:  # the kernel trusts them
+                    raise Damaged(f"damaged, a tour leaves the board: {part.name}")
+                count += len(batch.tours)
+                yield batch
+            if count != part.rows:
+                raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# From rows to parts.
+
+
+class Tally:
+    """Adds up what goes by."""
+
+    def __init__(self, variant: str) -> None:
+        self.variant = variant
+        self.rows = self.multiplicity = self.found = 0
+
+    def counted(self, packing: Packing, blocks: Iterable[Rows]) -> Blocks:
+        for block in blocks:
+            self.rows += len(block)
+            self.multiplicity += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
+            self.found += int(packing.value(block, FOUND).sum())
+            yield block
+
+    def classes(self, parts: tuple[Part, ...] = ()) -> Classes:
+        return Classes(self.variant, self.rows, self.multiplicity, self.found, parts)
+
+
+def _files(source: Source, variants: list[Classes]) -> Iterator[tuple[str, memoryview]]:
+    """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
+    for variant in source.parts:
+        tally, parts = Tally(variant), list[Part]()
+        for data, rows in _parts(source.packing, tally.counted(source.packing, source.blocks(variant))):
+            number, checksum = len(parts), hashlib.sha256(data).hexdigest()
+            parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
+            yield distinct_file(variant, number), data
+        variants.append(tally.classes(tuple(parts)))
+    source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
+
+
+def _parts(packing: Packing, blocks: Blocks) -> Iterator[tuple[memoryview, int]]:
+    """The content of each part, and its rows."""
+    writer = PartWriter(distinct_schema(packing.board))
+    group_rows = max(1, _GROUP_BYTES // (8 * packing.key))
+    for group in regrouped(blocks, group_rows):
+        if writer.rows == _GROUPS * group_rows:
+            yield writer.close(), writer.rows
+            writer = PartWriter(writer.schema)
+        writer.write(_columns(packing, group))
+    if writer.rows:
+        yield writer.close(), writer.rows
+
+
+def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
+    """The same rows in blocks of one size, but the last."""
+    waiting, count = list[Rows](), 0
+    for block in blocks:
+        first = 0
+        while first < len(block):
+            some = block[first : first + size - count].copy()
+            waiting.append(some)
+            first, count = first + len(some), count + len(some)
+            if count == size:
+                yield np.concatenate(waiting)
+                waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _columns(packing: Packing, rows: Rows) -> list[pa.Array]:
+    """Rows as the columns of `distinct_schema`."""
+    kinds = packing.kinds(rows)
+    starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
+    names = pa.array([packing.board.name(int(start)) for start in starts])
+    return [
+        tour_column(packing.tours(rows), packing.board),
+        pa.array(kinds.multiplicity.astype(np.int32)),
+        pa.array(packing.value(rows, FOUND).astype(np.int64)),
+        pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names),
+        pa.array(packing.value(rows, ITERATION).astype(np.int64)),
+        pa.array(kinds.structured),
+        symmetry_column(kinds.symmetry),
+    ]

@@ -1,0 +1,256 @@
+"""The read side: a run as numpy arrays and Arrow tables.
+
+>>> from enumerate.catalog import Run
+>>> for tours in Run("output/closed-8x8").tours(start="a1", variant="closed"):
+...     print(tours.shape)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from ..ledger.classes import find_record
+from ..ledger.layout import MANIFEST, is_of_start
+from ..ledger.manifest import Manifest, read_manifest
+from ..ledger.records import JobProgress, committed_jobs, records
+from ..ledger.schema import TIMES_SCHEMA, distinct_schema, tours_schema
+from ..ledger.storage import open_storage
+from ..ledger.summary import summary_table
+from ..model.board import Board
+from ..model.config import Config
+from ..model.errors import BadRequest, Damaged
+from ..model.jobs import TIMES, Job, Part
+from ..model.tour import SYMMETRIES, Batch, Tours, square_dtype
+from ..plan.plan import make_plan
+
+BATCH_TOURS = 65_536
+
+
+class DistinctTours(NamedTuple):
+    """Some classes of tours: for each its canonical tour, its size, and what the run has of it."""
+
+    tours: Tours
+    multiplicity: NDArray[np.int32]  # undirected tours in the class
+    found: NDArray[np.int64]  # tours of the run in the class
+    start: NDArray[np.int64]  # square and iteration of the first of them
+    iteration: NDArray[np.int64]
+    structured: NDArray[np.bool_]
+    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
+
+
+class Run:
+    """A run in its folder or object store, finished or not. Only what its records name is part of it."""
+
+    def __init__(self, place: str | Path) -> None:
+        self.storage = open_storage(str(place))
+        try:
+            known = self.storage.exists(MANIFEST)
+        except OSError as error:
+            raise BadRequest(f"cannot be read: {self.storage.place!r} ({error.strerror or error})") from None
+        if not known:
+            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.place!r}")
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return read_manifest(self.storage)
+
+    @cached_property
+    def config(self) -> Config:
+        return self.manifest.config(self.storage.place)
+
+    @property
+    def board(self) -> Board:
+        return self.config.board
+
+    @cached_property
+    def plan(self) -> tuple[Job, ...]:
+        return make_plan(self.config)
+
+    @cached_property
+    def progress(self) -> list[JobProgress]:
+        """The jobs of the run and the records that each has, as they are now."""
+        return committed_jobs(self.storage, self.plan)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every start square is exhausted or at the end of its budget."""
+        return all(job.next_slice(self.config) is None for job in self.progress)
+
+    def parts(self, start: str | None = None, variant: str | None = None) -> Iterator[Part]:
+        """The parts of the run, or of one start square or variant, in the order their tours were found."""
+        if variant not in (None, "open", "closed"):
+            raise BadRequest(f"variant is open or closed: {variant!r}")
+        kinds = ("open", "closed") if variant is None else (variant,)
+        return self._parts(start, kinds)
+
+    def _parts(self, start: str | None, kinds: Sequence[str]) -> Iterator[Part]:
+        if start is not None:
+            start = self.board.name(self.board.square(start))
+        return (
+            part
+            for job in self.progress
+            if start is None or self.config.expand or start == self.board.name(job.job.start)
+            for result in records(self.storage, job)
+            for part in result.parts
+            if part.kind in kinds and (start is None or is_of_start(part.name, start))
+        )
+
+    def tours(
+        self, start: str | None = None, variant: str | None = None, batch_tours: int = BATCH_TOURS
+    ) -> Iterator[Tours]:
+        """Tours batch by batch, each an array with one row a tour and one column a move."""
+        for part in self.parts(start, variant):
+            for batch in self.read_part(part, batch_tours):
+                yield batch.tours
+
+    def tour(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
+        """One tour, counted from 1 in the order of `tours`."""
+        left = number
+        for part in self.parts(start, variant):
+            if 1 <= left <= part.rows:
+                for batch in self.read_part(part):
+                    if left <= len(batch.tours):
+                        tour: Tours = batch.tours[left - 1]
+                        return tour
+                    left -= len(batch.tours)
+            left -= part.rows
+        count = sum(part.rows for part in self.parts(start, variant))
+        if not count:
+            raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
+        raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
+
+    def read_part(self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None) -> Iterator[Batch]:
+        """The tours of one part, batch by batch, with page checksums verified; without what each of them took.
+
+        `data` is its content if it was read before; it is never larger than a slice.
+        """
+        for rows in self._read(part, tours_schema(self.board), batch_tours, data):
+            yield self._batch(rows, part)
+
+    def _batch(self, rows: pa.RecordBatch, part: Part) -> Batch:
+        return Batch(
+            _squares(rows.column("tour"), self.board),
+            rows.column("iteration").to_numpy(),
+            np.full(len(rows), part.kind == "closed"),
+            rows.column("structured").to_numpy(zero_copy_only=False),
+            _symmetry_codes(rows.column("symmetry"), part),
+        )
+
+    def pick(self, part: Part, rows: Sequence[int]) -> Batch:
+        """Some tours of one part, by their places in it, from 0 and ascending; row groups without any are skipped."""
+        with self._opened(part, tours_schema(self.board), None) as file:
+            first, tables = 0, []
+            for group in range(file.num_row_groups):
+                after = first + file.metadata.row_group(group).num_rows
+                here = [row - first for row in rows if first <= row < after]
+                if here:
+                    tables.append(file.read_row_group(group, use_threads=False).take(here))
+                first = after
+        (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
+        return self._batch(batch, part)
+
+    def structured(self, part: Part) -> NDArray[np.bool_]:
+        """For each tour of one part whether it is structured."""
+        return np.asarray(self._column(part, "structured").to_numpy())
+
+    def symmetries(self, part: Part) -> NDArray[np.uint8]:
+        """For each tour of one part its place in SYMMETRIES."""
+        column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
+        return _symmetry_codes(column, part)
+
+    def iterations(self, part: Part) -> NDArray[np.int64]:
+        """When each tour of one part was found."""
+        return np.asarray(self._column(part, "iteration").to_numpy())
+
+    def _column(self, part: Part, name: str) -> pa.ChunkedArray:
+        """One column of a part; the tours are not decoded. Threads would cost more than they save."""
+        with self._opened(part, tours_schema(self.board), None) as file:
+            return file.read(columns=[name], use_threads=False).column(name)
+
+    def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
+        """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
+        if variant not in (None, "open", "closed"):
+            raise BadRequest(f"variant is open or closed: {variant!r}")
+        record = find_record(self.storage)
+        if record is None:
+            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
+        for part in record.parts:
+            if variant in (None, part.kind):
+                for rows in self._read(part, distinct_schema(self.board), batch_tours, None):
+                    yield self._distinct(rows, part)
+
+    def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
+        start = rows.column("start")
+        squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
+        return DistinctTours(
+            _squares(rows.column("tour"), self.board),
+            rows.column("multiplicity").to_numpy(),
+            rows.column("found").to_numpy(),
+            squares[start.indices.to_numpy()],
+            rows.column("iteration").to_numpy(),
+            rows.column("structured").to_numpy(zero_copy_only=False),
+            _symmetry_codes(rows.column("symmetry"), part),
+        )
+
+    def times(self, start: str | None = None) -> pa.Table:
+        """What each tour took, where the strategy makes one tour after the other."""
+        rows = (rows for part in self._parts(start, (TIMES,)) for rows in self.read_times(part))
+        return pa.Table.from_batches(rows, schema=TIMES_SCHEMA)
+
+    def read_times(self, part: Part, data: bytes | None = None) -> Iterator[pa.RecordBatch]:
+        return self._read(part, TIMES_SCHEMA, BATCH_TOURS, data)
+
+    def _read(self, part: Part, schema: pa.Schema, batch_rows: int, data: bytes | None) -> Iterator[pa.RecordBatch]:
+        with self._opened(part, schema, data) as file:
+            yield from file.iter_batches(batch_rows)
+
+    @contextmanager
+    def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> Iterator[pq.ParquetFile]:
+        """A part to read from; whatever is wrong with it is damage."""
+        stream = pa.BufferReader(self.storage.read(part.name) if data is None else data)
+        try:
+            with pq.ParquetFile(stream, page_checksum_verification=True) as file:
+                if not file.schema_arrow.equals(schema, check_metadata=True):
+                    raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
+                yield file
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise Damaged(f"damaged, cannot be read: {self.storage.where(part.name)} ({error})") from None
+
+    def summary(self) -> pa.Table:
+        """One row for each start square, from the records as they are now."""
+        return self._summary.slice(0, self._summary.num_rows - 1)
+
+    def totals(self) -> dict[str, Any]:
+        """The sums of the summary, by column name."""
+        return dict(self._summary.slice(self._summary.num_rows - 1).to_pylist()[0])
+
+    @cached_property
+    def _summary(self) -> pa.Table:
+        return summary_table(self.config, self.progress)
+
+
+def _squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
+    """A column of tours as an array, without a copy."""
+    dtype = square_dtype(board)
+    values = np.frombuffer(column.buffers()[1], dtype=dtype)
+    first = column.offset * board.length
+    tours: Tours = values[first : first + len(column) * board.length].reshape(len(column), board.length)
+    return tours
+
+
+def _symmetry_codes(column: pa.DictionaryArray, part: Part) -> np.ndarray:
+    """The places of a column's values in SYMMETRIES, whatever dictionary it was written with."""
+    names = column.dictionary.to_pylist()
+    if not set(names) <= set(SYMMETRIES):
+        raise Damaged(f"damaged, an unknown symmetry: {part.name}")
+    codes = np.array([SYMMETRIES.index(name) for name in names], dtype=np.uint8)
+    return np.asarray(codes[column.indices.to_numpy()])

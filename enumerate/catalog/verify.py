@@ -1,0 +1,319 @@
+"""A run read back and proved: every file is there and unchanged, and every tour is what its place says it is.
+
+The tours are judged by `tour`, which knows the definition of a tour and nothing of the search.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..ledger.classes import find_record, fingerprint
+from ..ledger.layout import (
+    COMMITS,
+    DISCARDING,
+    DISTINCT,
+    DISTINCT_RECORD,
+    LOCK,
+    MANIFEST,
+    STAGING,
+    SUMMARY_PARQUET,
+    parse_part_name,
+    part_name,
+    record_name,
+    seal_of,
+)
+from ..ledger.records import JobProgress, Shelf, check_part, name_of, read_record, records, shelves
+from ..ledger.schema import TIMES_SCHEMA
+from ..ledger.sink import counted, counts_of
+from ..ledger.summary import FILES, summary_table
+from ..model.config import usable_cores
+from ..model.errors import Damaged
+from ..model.jobs import TIMES, Cursor, Job, Part, SliceResult
+from ..model.tour import Batch, are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
+from .reader import Run
+
+_BATCH_TOURS = 16_384  # small enough to stay in a core's cache
+
+
+@dataclass
+class Verdict:
+    """What was read, and everything found wrong, each with the name of its file."""
+
+    records: int = 0
+    parts: int = 0
+    tours: int = 0
+    repeats: int = 0  # tours that were there before, where a strategy draws them by lot
+    bytes: int = 0
+    complete: bool = True
+    damage: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
+
+    def add(self, other: Verdict) -> None:
+        self.records += other.records
+        self.parts += other.parts
+        self.tours += other.tours
+        self.repeats += other.repeats
+        self.bytes += other.bytes
+        self.damage += other.damage
+
+
+def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
+    """Read everything of a run; `advance` is told the share that each step was of the whole."""
+    verdict = Verdict()
+    with run.storage.lock_for_reading():
+        config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense
+        try:
+            found = shelves(run.storage, run.plan)
+        except Damaged as error:
+            verdict.damage.append(str(error))
+            return verdict
+        progress, known = list[JobProgress](), dict[str, Part]()
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            for job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
+                verdict.add(job.verdict)
+                progress.append(job.progress)
+                known |= job.parts
+                advance(1 / len(run.plan))
+        ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
+        verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
+        if not verdict.damage:  # else parts of damaged records would be called foreign
+            distinct = _distinct(run, fingerprint(known.values()), verdict)
+            _foreign_files(run, found, progress, known.keys() | distinct, verdict)
+        if not verdict.damage:
+            _summary(run, progress, verdict)
+    return verdict
+
+
+def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
+    """The distinct tours, if there are any: as they were recorded, and of the tours that are there now.
+
+    Returns the names of what belongs to them.
+    """
+    remedy = f"`distinct` makes them anew: {run.storage.place!r}"
+    names = {name for name, _ in run.storage.entries(DISTINCT)}
+    try:
+        record = find_record(run.storage)
+        if record is None:
+            verdict.notes += [f"distinct tours without a record, left by a call that was stopped; {remedy}"] * bool(
+                names
+            )
+            return names
+        if record.made_from != made_from:
+            verdict.notes.append(f"the distinct tours are of an earlier state of this run; {remedy}")
+        for part in record.parts:
+            check_part(run.storage, part)
+    except Damaged as error:
+        verdict.damage.append(str(error))
+        return {DISTINCT_RECORD, *names}
+    return {DISTINCT_RECORD, *(part.name for part in record.parts)}
+
+
+def _foreign_files(
+    run: Run, found: dict[int, Shelf], progress: list[JobProgress], parts: set[str], verdict: Verdict
+) -> None:
+    known = {MANIFEST, LOCK, *FILES}
+    if verdict.complete:  # a run that was killed may have them; continuing it clears them
+        known |= {_superseded(verdict, job, short) for job, shelf in found.items() for short in shelf.superseded()}
+    else:
+        known.add(DISCARDING)
+    unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
+    for name, _ in run.storage.entries("."):
+        if name in known or name in parts or name.startswith((f"{COMMITS}/", f"{STAGING}/")):
+            continue
+        part = parse_part_name(name)
+        following = unfinished.get(part.job) if part else None
+        is_next = part and following and part.slice == following.number
+        if part and not verdict.complete and (is_next or part.cut is not None or part.kind == TIMES):
+            continue  # what a lost worker published without a record
+        verdict.damage.append(f"not a file of this run: {name}")
+
+
+def _superseded(verdict: Verdict, job: int, short: tuple[int, int]) -> str:
+    name = record_name(job, *short)
+    verdict.damage.append(f"left behind by a late worker, the same command removes it: {name}")
+    return name
+
+
+@dataclass
+class JobFound:
+    """One job, read back."""
+
+    progress: JobProgress
+    verdict: Verdict = field(default_factory=Verdict)
+    parts: dict[str, Part] = field(default_factory=dict)
+
+
+def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
+    """All records and parts of one job, and that no tour is in them twice."""
+    found, seen = JobFound(JobProgress(job)), list[np.ndarray]()
+    verdict = found.verdict
+    try:
+        last = shelf.last()
+        if last:
+            found.progress.last = read_record(run.storage, record_name(job.number, *last))
+        for result in records(run.storage, found.progress):
+            verdict.records += 1
+            _slice(run, job, result, found, seen)
+    except Damaged as error:
+        verdict.damage.append(str(error))
+    every = np.concatenate(seen) if seen else np.empty(0, dtype=np.uint64)
+    if run.config.draws:
+        verdict.repeats = len(every) - len(np.unique(every))
+    elif not verdict.damage:
+        verdict.damage += _duplicates(run, found.progress, np.sort(every))
+    return found
+
+
+def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[np.ndarray]) -> None:
+    counts: Counter[str] = Counter()
+    iterations: list[np.ndarray] = []
+    try:
+        for part in result.tour_parts:
+            for batch in _sound_batches(run, _prefix(run, job, part), result, part):
+                seen.append(hashes(batch.tours))
+                iterations.append(batch.iterations)
+                counts.update(counts_of(batch))
+        for part in result.parts:
+            found.parts[part.name] = part
+            found.verdict.parts += 1
+            found.verdict.bytes += part.bytes
+            if part.kind == TIMES:
+                _check_times(run, result, part, iterations)
+    except Damaged as error:
+        found.verdict.damage.append(str(error))
+        return
+    found.verdict.tours += counts["tours_open"] + counts["tours_closed"]
+    if not run.config.write:
+        return
+    if any(counts[name] != getattr(result, name) for name in counted()):
+        found.verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
+    if run.config.has_times and result.tours and result.tour_parts == result.parts:
+        found.verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")
+
+
+def _check_name(start: str, result: SliceResult, part: Part) -> None:
+    seal = seal_of(part.sha256) if part.kind == TIMES else ""
+    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, seal):
+        raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
+
+
+def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.ndarray]) -> None:
+    """There is a time for each tour: it is known by its iteration."""
+    data = check_part(run.storage, part)
+    _check_name(result.start, result, part)
+    times = pa.Table.from_batches(run.read_times(part, data), schema=TIMES_SCHEMA)
+    at, placements, attempts = (times[name].to_numpy() for name in ("iteration", "placements", "attempts"))
+    if not of_tours or not np.array_equal(at, np.sort(np.concatenate(of_tours))):
+        raise Damaged(f"damaged, not the times of its tours: {part.name}")
+    length, known = run.board.length, times["seconds"].drop_null().to_numpy()
+    begins = np.concatenate([[0], at[:-1]]) <= at - placements  # a tour begins after the one before it
+    fits = (
+        (attempts >= 1) & (attempts <= run.config.failures) & (length <= placements) & (placements <= attempts * length)
+    )
+    if not (begins & fits).all() or (known < 0).any():
+        raise Damaged(f"damaged, a tour cannot have taken that: {part.name}")
+
+
+def _prefix(run: Run, job: Job, part: Part) -> Cursor:
+    """The path that the tours of a part begin with: that of its job, or its image on the square that the part names."""
+    named = parse_part_name(part.name)
+    if run.config.expand and named:
+        for image, each in run.board.images_of(job.start).items():
+            if run.board.name(image) == named.start:
+                return tuple(run.board.image(each, square) for square in job.prefix)
+    return job.prefix
+
+
+def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) -> Iterator[Batch]:
+    """The tours of a part, each batch checked before it is handed on."""
+    data = check_part(run.storage, part)
+    _check_name(run.board.name(prefix[0]), result, part)
+    if run.config.variant not in (part.kind, "both"):
+        raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
+    count, last = 0, result.before.iterations
+    for batch in run.read_part(part, _BATCH_TOURS, data):
+        wrong = _why_wrong(run, prefix, part, batch)
+        if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
+            wrong = "its iterations do not ascend"
+        if wrong:
+            raise Damaged(f"damaged, {wrong}: {part.name}")
+        count, last = count + len(batch.tours), int(batch.iterations[-1])
+        yield batch
+    if count != part.rows or last > result.total.iterations:
+        raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
+
+
+def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None:
+    board, tours = run.board, batch.tours
+    if int(tours.max()) >= board.squares or not are_complete(board, tours).all():
+        return "a tour does not visit every square once"
+    if not are_legal(board, tours).all():
+        return "a tour has a step that is not a knight's move"
+    if (tours[:, 0] != prefix[0]).any():
+        return "a tour begins on another square"
+    if (tours[:, : len(prefix)] != prefix).any():  # so the jobs of a start square have no tour in common
+        return "a tour does not begin with the path of its job"
+    if (are_closed(board, tours) != (part.kind == "closed")).any():
+        return f"a tour is not {part.kind}"
+    place = places(board, tours)
+    if (are_structured(board, tours, place) != batch.structured).any():
+        return "a tour is not as structured as it says"
+    if (symmetries(board, tours, place) != batch.symmetry).any():
+        return "a tour has another symmetry than it says"
+    if (run.config.only == "structured" and not batch.structured.all()) or (
+        run.config.only == "symmetric" and not batch.symmetry.all()
+    ):
+        return f"a tour is not {run.config.only}"
+    return None
+
+
+def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
+    """Tours that occur twice. Equal hashes only point at them: the tours themselves are compared."""
+    suspects = np.unique(every[1:][every[1:] == every[:-1]])
+    if not len(suspects):
+        return []
+    place_of: dict[bytes, str] = {}
+    damage = []
+    parts = (part for result in records(run.storage, job) for part in result.parts if part.kind != TIMES)
+    for part in parts:
+        for batch in run.read_part(part):
+            for tour in batch.tours[np.isin(hashes(batch.tours), suspects)]:
+                if tour.tobytes() in place_of:
+                    damage.append(f"a tour occurs twice: {part.name} and {place_of[tour.tobytes()]}")
+                place_of[tour.tobytes()] = part.name
+    return damage
+
+
+def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
+    """The summary says what the records say. A run that was killed may have none, or half of it, or an old one."""
+    if run.manifest.shift or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
+        return
+    table = summary_table(run.config, progress)
+    for name, encode in FILES.items():
+        if not run.storage.exists(name):
+            verdict.damage.append(f"missing: {name}")
+        elif run.storage.read(name) != encode(table) and not _is_as_good(run, name, table, verdict.complete):
+            verdict.damage.append(f"damaged, not the summary of the records: {name}")
+
+
+def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
+    """Whether a summary in other bytes is sound, too.
+
+    Another pyarrow may have written the same; ours would not. In an unfinished run a late worker may have added a
+    record to those that were summed up; then both files must still be one summary, unharmed.
+    """
+    try:
+        written = pq.read_table(pa.BufferReader(run.storage.read(SUMMARY_PARQUET)), page_checksum_verification=True)
+    except (OSError, Damaged, pa.ArrowException):
+        return False
+    if complete or written.schema != table.schema or written.num_rows != table.num_rows:
+        other = run.manifest.versions.get("pyarrow") != pa.__version__
+        return name == SUMMARY_PARQUET and other and bool(written.equals(table))
+    return all(run.storage.read(file) == encode(written) for file, encode in FILES.items())

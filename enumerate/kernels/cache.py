@@ -1,0 +1,114 @@
+"""The kernels, compiled, with a cache on disk that may fail without harm.
+
+numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a home that
+cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernels and
+of numba; on any error it is wiped and tried once more, and then the kernel is compiled without it. numba does not
+notice when another file than the function's own has changed: the folder's name is a hash of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_log = logging.getLogger(__name__)
+_KERNELS = Path(__file__).parent
+_SEARCH = Path(__file__).parents[1] / "search"
+
+
+@lru_cache
+def kernel_hash() -> str:
+    """What tells two versions of the kernels apart."""
+    return hash_of(_KERNELS)
+
+
+@lru_cache
+def search_hash() -> str:
+    """What tells two versions of the searches apart: which tours come out is decided by these files alone."""
+    return hash_of(_KERNELS, _SEARCH)
+
+
+def hash_of(*folders: Path) -> str:
+    """Of all sources in these folders. One without any would make every version look like the others."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        files = sorted(folder.glob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"no sources to tell versions apart by: {folder}")
+        for path in files:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path | None:
+    """Where the machine code is kept, if this user has a home."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):
+        return None
+    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
+
+
+def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:
+    """A kernel module with these functions ready to run, for squares of so many bytes.
+
+    `warm_up` makes the calls that compile them. Each has a folder of its own: two processes that save different machine
+    code under one name at the same time could mix it up.
+    """
+    kernel = importlib.import_module(f"enumerate.kernels.{name}")
+    base = cache_folder()
+    folder = base and base / f"{entries[0]}-{width}"
+    for attempt in ("as found", "wiped"):
+        if folder is None:
+            break
+        try:
+            _enable_cache(kernel, entries, folder)
+            with interrupts_delayed():
+                warm_up(kernel)
+            return kernel
+        except Exception as error:  # the cache fails in too many ways to list; a real error comes again without it
+            _log.debug("kernel cache %s failed (%s): %r", folder, attempt, error)
+            shutil.rmtree(folder, ignore_errors=True)
+            kernel = importlib.reload(kernel)  # nothing compiled, no cache
+    with interrupts_delayed():
+        warm_up(kernel)
+    return kernel
+
+
+@contextmanager
+def interrupts_delayed() -> Iterator[None]:
+    """Ctrl-C is heard when this ends: while numba compiles, it could get lost in a callback of the compiler."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: heard.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])
+
+
+def _enable_cache(kernel: Any, entries: tuple[str, ...], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass  # fails here rather than after seconds of compiling if the folder cannot be written
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # filled in at import
+    for entry in entries:
+        getattr(kernel, entry).enable_caching()

@@ -1,0 +1,144 @@
+"""Every file name of a run, and what each says: names are made here, and parsed here, and nowhere else.
+
+tours/variant=closed/start=a1/part-000003-0000.parquet              job 3, slice 0
+tours/variant=closed/start=a1/part-000003-0001-to-500000.parquet    slice 1, cut short by the budget
+times/start=a1/part-000003-0000-2b1c….parquet                       what each tour took; greedy only
+distinct/variant=closed/part-000000.parquet                         one tour for each class
+summary.parquet, summary.csv
+_run/run.json                                                       what the run is
+_run/commits/000003-0000.json                                       one record for each slice
+_run/distinct.json                                                  names the parts of distinct/
+_run/staging/                                                       files on their way
+_run/lock                                                           held while a coordinator is on the run
+_run/discarding                                                     only while --fresh clears a run away
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import NamedTuple
+
+from ..model.jobs import TIMES
+
+RUN_FILES = "_run"  # what is not for readers of tours
+MANIFEST = f"{RUN_FILES}/run.json"
+COMMITS = f"{RUN_FILES}/commits"
+STAGING = f"{RUN_FILES}/staging"
+LOCK = f"{RUN_FILES}/lock"
+DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
+TOURS = "tours"
+PART_FOLDERS = (TOURS, TIMES)
+DISTINCT = "distinct"
+DISTINCT_RECORD = f"{RUN_FILES}/distinct.json"
+SUMMARY_PARQUET, SUMMARY_CSV = "summary.parquet", "summary.csv"
+
+_SEAL = 16  # digits of a checksum
+
+
+class RecordName(NamedTuple):
+    """What the name of a commit record says."""
+
+    job: int
+    slice: int
+    cut: int | None
+
+
+class PartName(NamedTuple):
+    """What the name of a part of tours or times says."""
+
+    kind: str
+    start: str
+    job: int
+    slice: int
+    cut: int | None
+    seal: str
+
+
+class DistinctName(NamedTuple):
+    """What the name of a part of distinct tours says."""
+
+    variant: str
+    number: int
+
+
+def record_name(job: int, slice_: int, cut: int | None = None) -> str:
+    """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
+    return f"{COMMITS}/{_slice_name(job, slice_, cut)}.json"
+
+
+def parse_record_name(name: str) -> RecordName | None:
+    match = _RECORD.fullmatch(name)
+    record = match and RecordName(int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+    return record if record and record_name(*record) == name else None
+
+
+def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, seal: str = "") -> str:
+    """Times are never the same twice: their names end with a `seal`, the beginning of their checksum."""
+    folder = TIMES if kind == TIMES else f"{TOURS}/variant={kind}"
+    ending = f"-{seal}" if seal else ""
+    return f"{folder}/start={start}/part-{_slice_name(job, slice_, cut)}{ending}.parquet"
+
+
+def parse_part_name(name: str) -> PartName | None:
+    """What a part's name says, or None if it is not the name of a part."""
+    match = _PART.fullmatch(name)
+    if not match:
+        return None
+    cut = int(match[5]) if match[5] else None
+    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut, match[6] or "")
+    return part if part_name(*part) == name and (part.kind == TIMES) == bool(part.seal) else None
+
+
+def is_of_start(name: str, start: str) -> bool:
+    """Whether a part holds the tours from this start square."""
+    part = parse_part_name(name)
+    return part is not None and part.start == start
+
+
+def distinct_name(variant: str, number: int) -> str:
+    return f"{DISTINCT}/{distinct_file(variant, number)}"
+
+
+def distinct_file(variant: str, number: int) -> str:
+    """A part's name in the folder of distinct tours."""
+    return f"variant={variant}/part-{number:06d}.parquet"
+
+
+def parse_distinct_name(name: str) -> DistinctName | None:
+    match = _DISTINCT.fullmatch(name)
+    part = match and DistinctName(match[1], int(match[2]))
+    return part if part and distinct_name(*part) == name else None
+
+
+def patterns(folder: str) -> dict[str, str]:
+    """Where readers find what a run has, for people."""
+    return {
+        TOURS: f"{folder}/{TOURS}/variant=…/start=…/part-*.parquet",
+        TIMES: f"{folder}/{TIMES}/start=…/part-*.parquet",
+        DISTINCT: f"{folder}/{DISTINCT}/variant=…/part-*.parquet",
+        "summary": f"{folder}/{SUMMARY_PARQUET} and {SUMMARY_CSV}",
+    }
+
+
+def seal_of(checksum: str) -> str:
+    return checksum[:_SEAL]
+
+
+def new_token() -> str:
+    """A file that tells whether two machines see the same output; cleared with all that is on its way."""
+    return f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
+
+
+def _slice_name(job: int, slice_: int, cut: int | None) -> str:
+    short = "" if cut is None else f"-to-{cut}"
+    return f"{job:06d}-{slice_:04d}{short}"
+
+
+_SLICE = r"(\d{6,})-(\d{4,})(?:-to-(\d+))?"
+_RECORD = re.compile(rf"{COMMITS}/{_SLICE}\.json", re.ASCII)
+_PART = re.compile(
+    rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
+    re.ASCII,
+)
+_DISTINCT = re.compile(rf"{DISTINCT}/variant=(open|closed)/part-(\d{{6,}})\.parquet", re.ASCII)

@@ -1,0 +1,117 @@
+"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from .. import __version__
+from ..model.config import Config
+from ..model.errors import BadRequest, Damaged, Stopped
+from .layout import MANIFEST
+from .sealed import seal, unseal
+from .storage import Storage
+
+DISTRIBUTION = "knights-tour-enumerator"
+CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
+_VERSION_KEYS = ("format", "search")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The content of run.json."""
+
+    id: str  # another one after --fresh
+    identity: dict[str, str | int | float | bool]
+    max: int
+    tours: int
+    created: str
+    versions: dict[str, str]
+    shift: str  # whose workers may write now; empty after a coordinator has ended in order
+
+    def config(self, place: str) -> Config:
+        """The config of the last call that had work to do."""
+        values = {key: value for key, value in self.identity.items() if key not in _VERSION_KEYS}
+        return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
+
+    def refuse_other(self, config: Config) -> None:
+        """A run is continued only by a config of the same identity."""
+        other = config.identity
+        if any(self.identity.get(key) != other[key] for key in _VERSION_KEYS):
+            raise BadRequest(
+                f"the run in {config.place!r} was made by another version of this program,"
+                f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
+            )
+        keys = [key for key in other if self.identity.get(key) != other[key]]
+        if keys:
+            differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
+            raise BadRequest(f"another run is in {config.place!r}: {differing}; choose another --output, or --fresh")
+
+
+def write_manifest(storage: Storage, config: Config, before: Manifest | None, shift: str = "") -> None:
+    """Make run.json, create-only, or put a new budget, shift and the versions at work into the one that was there."""
+    data = seal(
+        {
+            "id": before.id if before else uuid.uuid4().hex,
+            "identity": config.identity,
+            "budget": {"max": config.max, "tours": config.tours},
+            "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": _versions(),
+            "shift": shift,
+        }
+    )
+    if before:
+        storage.replace(MANIFEST, data)
+    else:
+        storage.create(MANIFEST, data)
+
+
+def read_manifest(storage: Storage) -> Manifest:
+    document = unseal(storage.read(MANIFEST), storage.where(MANIFEST))
+    try:
+        budget = document["budget"]
+        return Manifest(
+            id=document.get("id", ""),
+            identity=document["identity"],
+            max=budget["max"],
+            tours=budget["tours"],
+            created=document["created"],
+            versions=document["versions"],
+            shift=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
+        )
+    except (KeyError, TypeError):
+        raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
+
+
+def new_shift(manifest: Manifest) -> str:
+    """A token for the workers of one coordinator, which also tells whose run they work on."""
+    return f"{manifest.id}-{uuid.uuid4().hex}"
+
+
+def is_of_run(shift: str, manifest: Manifest) -> bool:
+    return shift.startswith(f"{manifest.id}-")
+
+
+def refuse_other_shift(storage: Storage, shift: str) -> None:
+    """A worker that lost touch with its coordinator must not write into what another one has gone on with."""
+    now = find_manifest(storage)
+    if now is None:
+        raise Stopped(f"this run was taken away: {storage.place!r}")
+    if now.shift != shift:
+        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.place!r}")
+
+
+def find_manifest(storage: Storage) -> Manifest | None:
+    """run.json, or None if it is not there any more."""
+    try:
+        return read_manifest(storage)
+    except Damaged:
+        return None
+
+
+def _versions() -> dict[str, str]:
+    packages = {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
+    return {DISTRIBUTION: __version__, "python": platform.python_version(), **packages}

@@ -1,0 +1,248 @@
+"""What is finished: one sealed record for each slice, and from them what each job does next.
+
+The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
+never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that
+says where it was cut; a larger budget does it again as a whole, so that parts do not depend on the budgets of the past,
+and its record supersedes the short one. So whoever writes late, for whatever budget, cannot change what is there.
+
+Each record carries the sums of those before it: the last one of each job tells how the run stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from ..model.config import Config
+from ..model.errors import Damaged
+from ..model.jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult, Totals
+from .layout import COMMITS, parse_record_name, record_name
+from .sealed import seal, unseal
+from .storage import Storage
+
+READERS = 32  # records or parts that are read at a time: on an object store that is waiting, not work
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Records.
+
+
+def name_of(result: SliceResult) -> str:
+    return record_name(result.job, result.slice, result.cut)
+
+
+def commit(storage: Storage, result: SliceResult) -> SliceResult:
+    """Record a slice whose parts are published; returns what is on record."""
+    name = name_of(result)
+    if storage.create(name, seal(asdict(result))):
+        return result
+    before = read_record(storage, name)
+    if before.tour_parts != result.tour_parts or before.cursor != result.cursor:
+        raise Damaged(f"a slice was committed twice with different tours: {name}")
+    return before  # of a worker that was lost right after it
+
+
+def remove_slice(storage: Storage, result: SliceResult) -> None:
+    """Take a slice back, the record first: one without its parts would be damage."""
+    storage.remove([name_of(result)])
+    storage.remove(part.name for part in result.parts)
+
+
+def read_record(storage: Storage, name: str) -> SliceResult:
+    """A record, if it is sound and the one that its name says."""
+    document = unseal(storage.read(name), name)
+    try:
+        result = _result(document)
+    except (TypeError, KeyError):
+        raise Damaged(f"damaged, not a commit record of this version: {name}") from None
+    if name != name_of(result):
+        raise Damaged(f"damaged, a record under the name of another: {name}")
+    return result
+
+
+_FIELDS = {field.name for field in fields(SliceResult)}
+_SUM_FIELDS = {field.name for field in fields(Totals)}
+
+
+def _result(document: Mapping[str, Any]) -> SliceResult:
+    if set(document) != _FIELDS or set(document["before"]) != _SUM_FIELDS:
+        raise KeyError
+    return SliceResult(
+        **{
+            **document,
+            "before": Totals(**{**document["before"], "last_beginning": tuple(document["before"]["last_beginning"])}),
+            "last_beginning": tuple(document["last_beginning"]),
+            "began": tuple(document["began"]),
+            "cursor": tuple(document["cursor"]),
+            "parts": tuple(Part(**part) for part in document["parts"]),
+        }
+    )
+
+
+def check_part(storage: Storage, part: Part) -> bytes:
+    """Read a part and compare its size and checksum with its record; returns what it holds."""
+    try:
+        data = storage.read(part.name)
+    except Damaged:
+        if storage.exists(part.name):
+            raise
+        raise Damaged(f"missing, though a record names it: {part.name}") from None
+    if len(data) != part.bytes:
+        raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a job does next.
+
+
+@dataclass
+class JobProgress:
+    """Where one job stands: its last record says it all."""
+
+    job: Job
+    last: SliceResult | None = None
+    weight: float = 1.0  # its share of the whole: estimated iterations, or all alike
+
+    @property
+    def total(self) -> Totals:
+        return self.last.total if self.last else Totals()
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left to find, whatever the budget."""
+        return self.job.hopeless is not None or (self.last is not None and self.last.ended == EXHAUSTED)
+
+    @property
+    def slices(self) -> int:
+        return self.last.slice + 1 if self.last else 0
+
+    def add(self, result: SliceResult) -> None:
+        """The next slice, or the last one again, done under a larger budget; anything else is damage."""
+        number, cursor, before = self._next()
+        if result.slice != number:
+            raise Damaged(f"missing, though a later slice of its job has a record: {record_name(result.job, number)}")
+        goes_on = self.last is None or self.last.ended in (FULL, BUDGET)
+        if not goes_on or (result.began, result.before) != (cursor, before):
+            raise Damaged(f"damaged, does not continue the slice before it: {name_of(result)}")
+        self.last = result
+
+    def next_slice(self, config: Config) -> Slice | None:
+        """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
+        spent, most, tours = self.total, self.job.share_of(config.max), self.job.share_of(config.tours)
+        at_end = (config.max and spent.iterations >= most) or (config.tours and spent.tries >= tours)
+        if self.exhausted or at_end:
+            return None
+        number, cursor, before = self._next()
+        return Slice(
+            job=self.job,
+            number=number,
+            cursor=cursor,
+            before=before,
+            max_iterations=_smaller(config.slice_iterations, most, before.iterations),
+            max_tours=_smaller(config.tours_in_slice, tours, before.tries),
+            full_iterations=config.slice_iterations,
+            full_tours=config.tours_in_slice,
+            supersedes=self.last if self._is_short else None,
+        )
+
+    @property
+    def _is_short(self) -> bool:
+        return self.last is not None and self.last.ended == BUDGET
+
+    def _next(self) -> tuple[int, tuple[int, ...], Totals]:
+        """Number, cursor and sums before the slice that follows."""
+        if self.last is None:
+            return 0, self.job.prefix, Totals()
+        if self._is_short:
+            return self.last.slice, self.last.began, self.last.before
+        return self.last.slice + 1, self.last.cursor, self.last.total
+
+
+def _smaller(slice_limit: int, budget: int, spent: int) -> int:
+    """What a slice may spend: its own limit, or what is left of the budget if that is less."""
+    return min(slice_limit, budget - spent) if budget else slice_limit
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# All records of a run, without reading them all.
+
+
+@dataclass
+class Shelf:
+    """The records of one job, by their names: so many whole slices, and short ones."""
+
+    whole: int = 0
+    last_whole: int = -1
+    short: list[tuple[int, int]] = field(default_factory=list)  # slice, cut
+
+    def last(self) -> tuple[int, int | None] | None:
+        """Slice and cut of the record that counts most."""
+        beyond = [(slice_, cut) for slice_, cut in self.short if slice_ > self.last_whole]
+        if beyond:
+            return max(beyond)
+        return (self.last_whole, None) if self.whole else None
+
+    def superseded(self) -> list[tuple[int, int]]:
+        last = self.last()
+        return [short for short in self.short if short != last]
+
+
+def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
+    """The records of each job of the plan, from a listing. A file that is not a record, or a gap, is damage."""
+    found = {job.number: Shelf() for job in plan}
+    for name, _ in storage.entries(COMMITS):
+        record = parse_record_name(name)
+        if record is None:
+            raise Damaged(f"damaged, not a commit record: {name}")
+        job, slice_, cut = record
+        if job not in found:
+            raise Damaged(f"not a job of this run: {name}")
+        shelf = found[job]
+        if cut is None:
+            shelf.whole, shelf.last_whole = shelf.whole + 1, max(shelf.last_whole, slice_)
+        else:
+            shelf.short.append((slice_, cut))
+    for job, shelf in found.items():
+        _refuse_gap(storage, job, shelf)
+    return found
+
+
+def _refuse_gap(storage: Storage, job: int, shelf: Shelf) -> None:
+    last = shelf.last()
+    needed = last[0] + (last[1] is None) if last else 0  # whole slices up to the last record
+    if shelf.whole < needed:
+        missing = next(n for n in range(needed) if not storage.exists(record_name(job, n)))
+        raise Damaged(f"missing, though a later slice of its job has a record: {record_name(job, missing)}")
+
+
+def progress_of(storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf]) -> list[JobProgress]:
+    """Where each job stands: its last record is read, the others only counted."""
+
+    def read(job: Job) -> JobProgress:
+        last = found[job.number].last()
+        return JobProgress(job, read_record(storage, record_name(job.number, *last)) if last else None)
+
+    with ThreadPoolExecutor(READERS) as pool:
+        return list(pool.map(read, plan))
+
+
+def committed_jobs(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
+    """Where each job of the plan stands by the records."""
+    return progress_of(storage, plan, shelves(storage, plan))
+
+
+def records(storage: Storage, progress: JobProgress) -> Iterator[SliceResult]:
+    """All records of a job, in order, each checked to continue the one before it."""
+    job, last = JobProgress(progress.job), progress.last
+    for number in range(progress.slices):
+        is_last = last is not None and number == last.slice
+        name = record_name(progress.job.number, number, last.cut if last is not None and is_last else None)
+        result = read_record(storage, name)
+        job.add(result)
+        yield result

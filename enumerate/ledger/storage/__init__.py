@@ -1,0 +1,52 @@
+"""Where the files of a run are: a folder, on this machine or shared, or an object store.
+
+Names are relative, with forward slashes. A file stands under its name only when it is complete, and nothing that counts
+is ever changed: parts and records are created once, and the first finished writer wins.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...model.addresses import refuse_strange_url
+from ...model.errors import Stopped
+from .folder import Folder
+from .objects import Bucket
+from .protocol import Entry, Hold, Storage, is_url
+
+__all__ = ["Bucket", "Entry", "Folder", "Hold", "Storage", "free_bytes", "is_url", "open_storage", "stopped_by_storage"]
+
+
+def open_storage(place: str) -> Storage:
+    """The storage at a path or an address such as s3://bucket/run."""
+    if not is_url(place):
+        return Folder(Path(place))
+    refuse_strange_url(place)
+    return Bucket(place)
+
+
+@contextmanager
+def stopped_by_storage(place: str) -> Iterator[None]:
+    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Stopped(
+            f"cannot write to {place!r} ({reason}); everything finished is kept, and the same command continues"
+        ) from None
+
+
+def free_bytes(place: str) -> float:
+    """What the disk of a folder has left, or of the nearest folder above it that is there."""
+    if is_url(place):
+        return math.inf
+    folder = os.path.abspath(place)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return float(shutil.disk_usage(folder).free)

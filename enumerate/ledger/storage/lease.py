@@ -1,0 +1,140 @@
+"""A lease: how a coordinator holds a run on an object store, which knows no locks that end with their owner.
+
+The lease is an object that its owner writes anew every few seconds, each time on the condition that nobody else has.
+One that has not changed for three such times is of an owner that is gone, and may be taken over, again on that
+condition. No clocks are compared. A lease keeps two coordinators from working side by side; that nothing is written
+twice does not depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+from ...model.errors import Locked
+
+_log = logging.getLogger(__name__)
+RENEW_SECONDS = 3.0
+GONE_SECONDS = 3 * RENEW_SECONDS
+_POLL_SECONDS = 0.5
+
+
+class Lease:
+    """The lease of one run, held in a `with` block."""
+
+    def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
+        self.store, self.name, self.place, self.ask = store, name, place, ask
+        self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
+        self.version: dict[str, str] = {}  # that we wrote last
+        self.renewed = float("-inf")
+        self.writing = threading.Lock()
+        self.ended = threading.Event()
+        self.lost = False
+        self.renewer = threading.Thread(target=self._renew, daemon=True)
+
+    def check(self) -> None:
+        if self.lost:
+            raise Locked(f"another coordinator has taken this run over: {self.place!r}")
+
+    def confirm(self) -> None:
+        """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
+        asleep = time.monotonic() - self.renewed > 2 * RENEW_SECONDS
+        if asleep and not self.lost and not self._write(self.version):
+            self.lost = True
+        self.check()
+
+    def __enter__(self) -> Lease:
+        if not self._write("create"):
+            self._write_over(self._abandoned())
+        self.renewer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.renewer.join(RENEW_SECONDS)
+        with contextlib.suppress(OSError):  # then it is found abandoned
+            if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
+                self.ask(self._delete)
+
+    def refuse_if_held(self) -> None:
+        if self._found():
+            self._abandoned()
+
+    def _abandoned(self) -> dict[str, str]:
+        """The version of a lease whose owner is gone (none: it was given back); Locked if the owner is at work."""
+        seen, give_up = self._found(), time.monotonic() + GONE_SECONDS
+        while seen and time.monotonic() < give_up:
+            time.sleep(_POLL_SECONDS)
+            now = self._found()
+            if now and now != seen:
+                raise Locked(f"another process is working on this run: {self.place!r}")
+            seen = now
+        return seen
+
+    def _write_over(self, version: dict[str, str]) -> None:
+        if not self._write(version or "create"):
+            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
+
+    def _write(self, condition: Any) -> bool:
+        """Write the lease if the condition holds, and remember its version. Each version has content of its own."""
+        data = json.dumps({**self.owner, "written": uuid.uuid4().hex}).encode()
+
+        def put() -> bool:
+            try:
+                self.version = _version(self.store.put(self.name, data, mode=condition, use_multipart=False))
+                self.renewed = time.monotonic()
+            except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+                return self._is_mine()
+            return True
+
+        with self.writing:
+            return bool(self.ask(put))
+
+    def _is_mine(self) -> bool:
+        """Whether what is there is ours: a put whose answer was lost, or an older one after a crash of the store."""
+        with contextlib.suppress(FileNotFoundError):
+            got = self.store.get(self.name)
+            if self.owner["id"].encode() in bytes(got.bytes()):
+                self.version = _version(got.meta)
+                return True
+        return False
+
+    def _renew(self) -> None:
+        while not self.ended.wait(RENEW_SECONDS):
+            try:
+                if not self._write(self.version):
+                    self.lost = True
+                    return
+            except Exception as error:  # out of reach: if another has taken the run by then, a later attempt will tell
+                _log.debug("the lease of %s could not be renewed: %r", self.place, error)
+
+    def _found(self) -> dict[str, str]:
+        """The version that is there, or none."""
+
+        def head() -> dict[str, str]:
+            try:
+                return _version(self.store.head(self.name))
+            except FileNotFoundError:
+                return {}
+
+        found: dict[str, str] = self.ask(head)
+        return found
+
+    def _delete(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self.store.delete(self.name)
+
+
+def _version(answer: Any) -> dict[str, str]:
+    """What a condition names: S3 goes by the tag, others by the version or by both."""
+    return {key: answer[key] for key in ("e_tag", "version") if answer.get(key)}

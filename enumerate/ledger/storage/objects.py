@@ -1,0 +1,219 @@
+"""An object store: `s3://`, and `gs://` and `az://` by the same requests. An object appears whole or not at all.
+
+Everything that counts is created with a condition (`If-None-Match: *`), so that of two writers one wins. pyarrow's own
+file systems have no such request, and so this speaks through obstore. All requests may be repeated without harm, and
+they are, until they succeed or patience ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import obstore.store
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
+
+from ...model.errors import BadRequest, Damaged
+from ..layout import LOCK
+from .credentials import s3_settings
+from .lease import Lease
+from .protocol import Buffer, Entry
+
+PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
+FIRST_SECONDS = 10.0  # the same, for a store that has not answered yet
+_LIST_CHUNK = 1000
+_DELETE_CHUNK = 1000
+
+T = TypeVar("T")
+
+
+class Bucket:
+    """The files of one run, below one prefix of a bucket."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place.rstrip("/")
+        self.client = _client(self.place)
+        self.store = self.client.store
+        self.lease: Lease | None = None  # of a coordinator
+
+    def where(self, name: str) -> str:
+        return f"{self.place}/{name}"
+
+    def exists(self, name: str) -> bool:
+        return self._ask(lambda: _found(self.store.head, name)) is not None
+
+    def read(self, name: str) -> bytes:
+        got = self._ask(lambda: _found(lambda key: self.store.get(key).bytes(), name))
+        if got is None:
+            raise Damaged(f"cannot be read (no such object): {name}")
+        return bytes(got)
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """Page by page; a page that fails is asked for again from where the one before it ended."""
+        prefix, last = folder if folder not in ("", ".") else None, None
+        while True:
+            page = self._ask(lambda after=last: self._page(prefix, after))  # type: ignore[misc]
+            yield from (Entry(meta["path"], meta["size"]) for meta in page)
+            if len(page) < _LIST_CHUNK:
+                return
+            last = page[-1]["path"]
+
+    def _page(self, prefix: str | None, after: str | None) -> list[Any]:
+        stream = self.store.list(prefix, offset=after, chunk_size=_LIST_CHUNK)
+        return list(next(iter(stream), ()))
+
+    def create(self, name: str, data: Buffer) -> bool:
+        def put() -> bool:
+            try:
+                self.store.put(name, bytes(data), mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                if _found(self.store.head, name) is None:
+                    raise Passing from None  # two writers met, and both were turned away
+                return False
+            return True
+
+        return self._ask(put)
+
+    def replace(self, name: str, data: Buffer) -> None:
+        self._confirm()
+        self._ask(lambda: self.store.put(name, bytes(data), use_multipart=False))
+
+    def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
+        with tempfile.TemporaryFile() as staged:
+            sizes = [(name, staged.write(data)) for name, data in files]
+            staged.seek(0)
+            self.remove([name for name, _ in self.entries(folder)])
+            for name, size in sizes:
+                self.replace(f"{folder}/{name}", staged.read(size))
+
+    def remove(self, names: Iterable[str]) -> None:
+        left = list(names)
+        for first in range(0, len(left), _DELETE_CHUNK):
+            chunk = left[first : first + _DELETE_CHUNK]
+            self._confirm()
+            self._ask(lambda keys=chunk: _found(self.store.delete, keys))  # type: ignore[misc]
+
+    def _confirm(self) -> None:
+        if self.lease:
+            self.lease.confirm()
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[Lease]:
+        with Lease(self.store, LOCK, self.place, self._ask) as lease:
+            self.lease = lease
+            try:
+                yield lease
+            finally:
+                self.lease = None
+
+    @contextlib.contextmanager
+    def lock_for_reading(self) -> Iterator[None]:
+        lease = Lease(self.store, LOCK, self.place, self._ask)
+        lease.refuse_if_held()
+        yield
+        lease.refuse_if_held()  # one that began meanwhile has changed what was read
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
+        give_up = time.monotonic() + self.client.patience
+        pause = 0.1
+        while True:
+            try:
+                answer = request()
+                self.client.patience = PATIENCE_SECONDS
+                return answer
+            except (BaseError, FileNotFoundError, Passing) as error:  # what is not found here is the bucket
+                lasting = not isinstance(error, GenericError | Passing) or self._is_refusal(error)
+                if lasting or time.monotonic() + pause > give_up:
+                    self.client.patience = (
+                        1.0  # out of reach by now: what is still to be tidied up may try, but not for long
+                    )
+                    raise OSError(None, _reason(error)) from None  # the error itself may name keys
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(5.0, 2 * pause)
+
+    def _is_refusal(self, error: Exception) -> bool:
+        """Whether the answer will not change: no credentials anywhere, or 4xx other than those that say 'later'."""
+        text = str(error)
+        if self.client.patience == FIRST_SECONDS and _METADATA in text:
+            return True
+        status, code = re.search(r"status:? (?:code:? )?4(\d\d)", text), re.search(r"<Code>(\w+)</Code>", text)
+        later = (status and status[1] in ("08", "09", "25", "29")) or (code and code[1] in _PASSING)
+        return bool(status or (code and code[1] in _LASTING)) and not later
+
+
+class Passing(Exception):
+    """Neither done nor refused: to be tried again."""
+
+
+@dataclass
+class Client:
+    """A store with its connections, and how long it is waited for."""
+
+    store: Any
+    patience: float = FIRST_SECONDS
+
+
+@lru_cache(maxsize=8)
+def _client(place: str) -> Client:
+    """Kept for the life of the process."""
+    client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
+    retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
+    settings: Any = s3_settings() if place.startswith("s3://") else {}
+    if settings.get("endpoint", "").startswith("http://"):
+        client["allow_http"] = True
+    try:
+        return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
+    except (BaseError, ValueError) as error:
+        raise BadRequest(f"cannot use the object store: {place!r} ({_first_line(error)})") from None
+
+
+def _first_line(error: Exception) -> str:
+    """Of an error in the settings of a store; these name keys by their names only."""
+    return str(error).strip().split("\n")[0]
+
+
+def _found(request: Callable[[Any], T], key: Any) -> T | None:
+    try:
+        return request(key)
+    except FileNotFoundError:
+        return None
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a line without keys: answers of a store may quote them."""
+    text = str(error)
+    code, message = re.search(r"<Code>(\w+)</Code>", text), re.search(r"<Message>([^<]{1,200})</Message>", text)
+    if code:
+        return f"{code[1]}: {message[1]}" if message else code[1]
+    for words, meaning in _MEANINGS.items():
+        if words in text or words in type(error).__name__:
+            return meaning
+    return type(error).__name__
+
+
+_PASSING = ("RequestTimeout", "OperationAborted", "ConditionalRequestConflict", "SlowDown")
+_LASTING = ("NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied")
+_METADATA = "169.254.169.254"  # of a cloud machine, asked for credentials when nothing else has any
+_NO_CREDENTIALS = "no credentials found; S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+_MEANINGS = {
+    _METADATA: _NO_CREDENTIALS,
+    "ConnectionRefused": "nobody answers at the store's address",
+    "Connection refused": "nobody answers at the store's address",
+    "dns error": "the store's host name is not known",
+    "timed out": "the store does not answer in time",
+    "Timeout": "the store does not answer in time",
+    "error sending request": "the connection to the store broke",
+    "connection": "the connection to the store broke",
+    "PermissionDenied": "access denied: the credentials are wrong, or have no right to this bucket",
+    "Unauthenticated": "access denied: the credentials are not accepted",
+    "credentials": _NO_CREDENTIALS,
+}

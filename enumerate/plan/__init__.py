@@ -1,0 +1,1 @@
+"""Config to jobs: which start squares and prefixes are searched, how large they are, and what a run will take."""

@@ -1,0 +1,90 @@
+"""What an exhaustive run will take, told before it begins: tours, iterations, time and bytes, by estimate.
+
+The estimates are those that split the search (`sizing`), so they are rough, but they tell an hour from an age.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.config import SIZED_SQUARES, Config
+from ..model.errors import BadRequest
+from ..model.jobs import Job
+
+LONG_SECONDS = 24 * 3600.0
+ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
+ARRAY_ITERATIONS_PER_SECOND = 5e6
+BYTES_A_SQUARE = 0.09  # of a tour in a part, compressed: 4.5 to 6 bytes a tour of 64 squares
+TARGET = 4_000  # descents in all: fewer would scatter too much, however few jobs there are
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The estimate of a run. `weights` are the iterations of each job of the plan."""
+
+    tours: float
+    iterations: float
+    seconds: float
+    bytes: float
+    weights: NDArray[np.float64]
+
+    @property
+    def text(self) -> str:
+        size = f", {_short(self.bytes)} bytes" if self.bytes else ""
+        about = "" if math.isinf(self.tours) else "about "
+        return f"{about}{_short(self.tours)} tours{size}, {in_words(self.seconds)}"
+
+
+def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
+    """The outlook of all that the plan holds. Where it is beyond measure, all jobs weigh alike."""
+    writes = config.write and not config.only
+    if config.board.squares > SIZED_SQUARES:
+        return Outlook(math.inf, math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
+    from .sizes import sizes_of  # noqa: PLC0415  # numba is slow to import, and only exhaustive runs are looked at
+
+    hopeful = np.array([job.hopeless is None for job in plan], dtype=np.bool_)
+    weights, tours = np.zeros((2, len(plan)))
+    prefixes = [job.prefix for job in plan if job.hopeless is None]
+    descents = max(32, min(1_000, TARGET // max(1, len(prefixes))))
+    weights[hopeful], tours[hopeful] = sizes_of(config, prefixes, descents)
+    images = np.array([job.multiplicity if config.expand else 1 for job in plan])
+    found = float((tours * images).sum())
+    rate = ITERATIONS_PER_SECOND if config.kernel == "bits" else ARRAY_ITERATIONS_PER_SECOND
+    written = found * config.board.length * BYTES_A_SQUARE if writes else 0.0
+    iterations = float(weights.sum())
+    if math.isinf(iterations):
+        weights = np.ones(len(plan))
+    return Outlook(found, iterations, iterations / rate / workers, written, weights)
+
+
+def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
+    """What would take longer than a day, or more than the free bytes, is done only if the user is sure."""
+    if outlook.bytes > free:
+        raise BadRequest(
+            f"the disk has {_short(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
+            " give another --output, --no-write to count only, or --yes to begin in spite of it"
+        )
+    if outlook.seconds > LONG_SECONDS:
+        raise BadRequest(
+            f"every tour was asked for, and this will not end soon: {outlook.text} with {workers} workers;"
+            " give --max or --tours, or --yes to begin in spite of it"
+        )
+
+
+def in_words(seconds: float) -> str:
+    """A time as people say it."""
+    for unit, name in ((365.25 * 86400, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{_short(seconds / unit)} {name}"
+    return f"{seconds:.0f} seconds"
+
+
+def _short(number: float) -> str:
+    if number == math.inf:
+        return "countless"
+    return f"{number:,.0f}" if number < 1e6 else f"{number:.3g}"

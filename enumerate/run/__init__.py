@@ -1,0 +1,1 @@
+"""The conductor: opens a run, hands out its slices, concludes it; and the worker."""

@@ -1,0 +1,103 @@
+"""How a worker on another machine proves that it can do the work before it is given any.
+
+It must have the same program and see the same output: a token that the coordinator wrote is read there, and one that it
+writes is read here. Work that writes nothing has no output, and its place is empty.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from .. import __version__
+from ..kernels.cache import search_hash
+from ..ledger.layout import new_token
+from ..ledger.storage import Folder, open_storage
+from ..model.errors import BadRequest, EnumerateError
+
+# Parts are the same bytes everywhere only if the same pyarrow writes them.
+_PACKAGES = ("numba", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What must be equal on every node."""
+
+    program: str = __version__
+    search: str = field(default_factory=search_hash)
+    packages: tuple[str, ...] = field(
+        default_factory=lambda: tuple(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
+    )
+    python: str = field(default_factory=platform.python_version)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker says of itself."""
+
+    facts: Facts
+    proof: str = ""  # the name of the token it wrote
+    trouble: str = ""  # why it could not
+
+
+def answer(place: str, token: str) -> Answer:
+    """On the node: read the coordinator's token and, as proof, write one of our own."""
+    facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
+    if not place:
+        return Answer(facts)
+    try:
+        storage = open_storage(place)
+        if not storage.exists(token) or storage.read(token) != token.encode():
+            return Answer(facts, trouble="does not see the output, or another one under the same name")
+        storage.create(mine, mine.encode())
+    except (OSError, EnumerateError) as error:
+        return Answer(facts, trouble=f"cannot use the output ({getattr(error, 'strerror', None) or error})")
+    return Answer(facts, proof=mine)
+
+
+class Handshake:
+    """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.proved: set[str] = set()  # nodes
+        self._written = False
+        self._token = new_token()
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts()
+
+    def question(self) -> Callable[[], Answer]:
+        """What a new worker is asked. The token is written for the first one, when the run is ours."""
+        if self.place and not self._written:
+            storage = open_storage(self.place)
+            storage.create(self._token, self._token.encode())
+            if isinstance(storage, Folder) and not storage.has_links:
+                raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.place!r}")
+            self._written = True
+        return partial(answer, self.place, self._token)
+
+    def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
+        """An error that names the node and what differs, or None if all is well."""
+        differing = [
+            f"{name} {theirs} there, {ours} here"
+            for name in ("program", "search", "packages", "python")
+            if (theirs := _shown(getattr(said.facts, name))) != (ours := _shown(getattr(self.facts, name)))
+        ]
+        if differing:
+            return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
+        if said.trouble:
+            return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
+        if self.place and node not in self.proved and not open_storage(self.place).exists(said.proof):
+            return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
+        self.proved.add(node)
+        return None
+
+
+def _shown(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)

@@ -1,0 +1,65 @@
+"""`run_slice`: the only function that is sent to workers. Search, write the parts, record; small values come back."""
+
+from __future__ import annotations
+
+import time
+
+from ..ledger.layout import record_name
+from ..ledger.manifest import find_manifest, is_of_run, refuse_other_shift
+from ..ledger.records import commit, remove_slice
+from ..ledger.sink import Sink
+from ..ledger.storage import Storage, open_storage, stopped_by_storage
+from ..model.config import Config
+from ..model.errors import Stopped
+from ..model.jobs import BUDGET, Slice, SliceResult
+from ..search.slice import search_slice
+
+
+def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
+    """Do one slice from its cursor to its commit record."""
+    with stopped_by_storage(config.place):
+        storage = open_storage(config.place)
+        sink = Sink(storage, config, slice_)
+        began = time.perf_counter()
+        found = search_slice(config, slice_, sink.take)
+        refuse_other_shift(storage, shift)
+        parts = sink.publish(found.iterations if found.ended == BUDGET else None)
+        result = SliceResult(
+            job=slice_.job.number,
+            slice=slice_.number,
+            start=config.board.name(slice_.job.start),
+            ended=found.ended,
+            before=slice_.before,
+            began=slice_.cursor,
+            cursor=found.cursor,
+            iterations=found.iterations,
+            dead_ends=found.dead_ends,
+            left_out=found.left_out,
+            given_up=found.given_up,
+            **sink.counts,
+            first_iteration=found.first_iteration,
+            first_seconds=found.first_seconds,
+            last_beginning=sink.diversity.last,
+            search_seconds=found.seconds,
+            write_seconds=time.perf_counter() - began - found.seconds,
+            parts=parts,
+        )
+        refuse_other_shift(storage, shift)
+        recorded = commit(storage, result)
+        sink.take_back(recorded)
+        _look_back(storage, shift, recorded, sink)
+        if slice_.supersedes:
+            remove_slice(storage, slice_.supersedes)
+        return recorded
+
+
+def _look_back(storage: Storage, shift: str, result: SliceResult, sink: Sink) -> None:
+    """A worker out of reach may come here long after its shift: its record must be in its own run, beside its parts."""
+    now = find_manifest(storage)
+    if now is None or not is_of_run(shift, now):
+        remove_slice(storage, result)
+        raise Stopped(f"another run was started here: {storage.place!r}")
+    if now.shift != shift:  # the parts may have been cleared away as unrecorded just before the record came
+        sink.publish_again(result)
+        if result.cut is not None and storage.exists(record_name(result.job, result.slice)):
+            remove_slice(storage, result)  # superseded before it was written

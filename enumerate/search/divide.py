@@ -1,0 +1,107 @@
+"""Divide and conquer: a tour from any start square of a board of any size, in time linear in the number of squares.
+
+Ian Parberry, An efficient algorithm for the knight's tour problem (1997): cut the board into four, make a tour of each
+quarter, and join them where they meet, by taking away one move of each and putting in four others. A tour with certain
+moves at its corners, a *structured* one, can be joined like that, and what comes out is structured again. Shun-Shii Lin
+and Chung-Liang Wei, Optimal algorithms for constructing knight's tours on arbitrary n×m chessboards (2005), reach all
+boards. The cuts and the joins are our own here, and the tours of the smallest blocks are searched for when needed.
+
+A tour takes as many iterations as it has squares. `joining` has the pictures of the joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..model.board import Board, why_no_closed_tour, why_no_tour_from
+from ..model.config import MAX_FAILURES, Config
+from ..model.errors import EnumerateError
+from ..model.jobs import Cursor, Job
+from ..model.tour import Batch, Tours, batch_arrays
+from .greedy import Greedy
+from .joining import compiled_kernel, construct, prepare
+from .strategy import Searching, corner_pairs
+
+_BASE_ITERATIONS = 10**8  # a few thousand are needed
+
+
+def search(config: Config, job: Job) -> Searching:
+    return Divide(config, job)
+
+
+class Divide:
+    """The tours of one start square: a closed one and an open one, if they are asked for and exist.
+
+    The cursor is the start square and how many of them are made.
+    """
+
+    dead_ends = given_up = 0
+
+    def __init__(self, config: Config, job: Job) -> None:
+        self.board, self.start, self.only = config.board, job.start, config.only
+        self.iterations = self.left_out = self._made = 0
+        self._variants = [
+            closed
+            for closed in (True, False)
+            if config.variant in (("open", "closed")[closed], "both") and self._exists(closed)
+        ]
+        for closed in self._variants:  # before the clock is started
+            prepare(self.board.rows, self.board.cols, self.start, closed, find_base)
+        compiled_kernel()
+
+    def _exists(self, closed: bool) -> bool:
+        if closed:
+            return why_no_closed_tour(self.board) is None
+        return why_no_tour_from(self.board, self.start, "open") is None
+
+    def resume(self, cursor: Cursor, iterations: int) -> None:
+        self._made, self.iterations = cursor[1] if len(cursor) > 1 else 0, iterations
+
+    @property
+    def exhausted(self) -> bool:
+        return self._made == len(self._variants)
+
+    @property
+    def cursor(self) -> Cursor:
+        return () if self.exhausted else (self.start, self._made)
+
+    def fill(self, batch: Batch, found: int, limit: int) -> int:
+        while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
+            closed = self._variants[self._made]
+            rows, cols, room = self.board.rows, self.board.cols, batch.tours[found]
+            tour = construct(rows, cols, self.start, closed, self.board.missing, find_base, room)
+            self._made += 1
+            self.iterations += self.board.length
+            found += self._keep(batch, found, tour, closed)
+        return found
+
+    def _keep(self, batch: Batch, at: int, tour: Tours, closed: bool) -> bool:
+        """Put a tour there in a batch, if it is of the kind that is kept."""
+        rows, cols, edge = self.board.rows, self.board.cols, np.empty(6 * self.board.cols, dtype=np.int64)
+        kind = compiled_kernel().classify(tour, edge, corner_pairs(self.board), rows, cols, closed)
+        if not np.may_share_memory(tour, batch.tours):
+            batch.tours[at] = tour
+        batch.iterations[at], batch.closed[at] = self.iterations, closed
+        batch.structured[at], batch.symmetry[at] = kind
+        is_kept = not self.only or bool(kind[0] if self.only == "structured" else kind[1])
+        self.left_out += not is_kept
+        return is_kept
+
+
+def find_base(
+    rows: int, cols: int, start: int, closed: bool, missing: int | None, pairs: Sequence[tuple[int, int]]
+) -> Sequence[int]:
+    """A base tour, made by Warnsdorff's rule with ties by chance until one comes out that has all the pairs."""
+    board = Board(rows, cols, missing)
+    config = Config(
+        board=board, variant="closed" if closed else "open", strategy="greedy", failures=MAX_FAILURES,
+        only="structured" if pairs else "",
+    )  # fmt: skip
+    greedy = Greedy(config, Job(0, (start,)), np.array(pairs, dtype=np.int32).reshape(-1, 2))
+    batch = batch_arrays(1, board, efforts=True)
+    greedy.resume((start,), 0)
+    if not greedy.fill(batch, 0, _BASE_ITERATIONS):
+        raise EnumerateError(f"no base tour of {board} from {board.name(start)}")  # there are, on every block we cut
+    return list(map(int, batch.tours[0]))

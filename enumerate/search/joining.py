@@ -1,0 +1,297 @@
+"""Cut a board into blocks and join the tours of the blocks to one: what `divide` does.
+
+Four blocks meet, or two lie side by side (or, with rows and columns exchanged, one below the other). Row 0 is on top.
+
+    . . . . | . . . .    taken away   put in          . . . | d . . .    taken away   put in
+    . . a . | . . . .       a-b        b-c            . a . | . . . .       a-b        b-c
+    . . . . | h . . .       c-d        d-e            . . . | . c . .       c-d        d-a
+    . . . b | . . g .       e-f        f-g            . . b | . . . .
+    --------+--------       g-h        h-a            . . . | . . . .
+    . c . . | f . . .
+    . . . d | . . . .
+    . . . . | . e . .
+    . . . . | . . . .
+
+A closed tour has both moves of every corner, so a-b and e-f on the left and c-d on the right are always there. A block
+needs four more: c-d and g-h of the left picture, which every structured tour has, and a-b of the right picture and of
+its transpose.
+
+A side is cut into parts of 6 to 11 squares (or 5, if it has no more). Both sides are halved at once, level by level,
+and four blocks are joined; when one side is down to one part, the other is halved alone, and two are joined. An even
+board has even blocks only, and their tours are closed. An odd board has one odd block: the one with the start square,
+whose tour is a path from there, or the one with the missing corner, whose tour is closed without it. A path that is
+joined to closed tours is still a path, with the same ends.
+
+An open tour of an even board comes from a closed one by a turn of Lajos Pósa, Hamiltonian circuits in random graphs
+(1976): from the end of a path go to a square in its middle, leave out the move after that square, and walk the rest
+backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.cache import load_kernel
+from ..model.board import MOVES, Board, are_near
+from ..model.errors import BadRequest
+from ..model.tour import Tours
+from .strategy import corner_pairs
+
+# Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
+# squares that must follow one another in it, in either order. The same request always brings the same tour.
+Finder = Callable[[int, int, int, bool, int | None, Sequence[tuple[int, int]]], Sequence[int]]
+
+Place = tuple[int, int]  # row and column; negative ones count from the end of a block, as in a list
+
+# The joins of the pictures, from letter to letter: take away the first move, put in the second, and so on around.
+_FOUR: tuple[Place, ...] = ((-3, -2), (-1, -1), (0, -3), (1, -1), (2, 1), (0, 0), (-1, 2), (-2, 0))
+_BESIDE: tuple[Place, ...] = ((1, -2), (3, -1), (2, 1), (0, 0))
+_STACKED: tuple[Place, ...] = tuple((row, col) for col, row in _BESIDE)
+
+_KINDS = {move: kind for kind, move in enumerate(MOVES)}  # 7 minus a kind is the same move backwards
+_LARGEST, _ODD = 11, 7  # parts
+_BESIDES = {0: (), 2: (10,), 4: (6, 6), 6: (6,)}  # the parts of an even side that are not 8, by its rest modulo 8
+
+
+def prepare(rows: int, cols: int, start: int, closed: bool, find: Finder) -> tuple[Side, Side, NDArray[np.uint8]]:
+    """Both sides, cut, and the blocks that are joined; known at once when it is asked again."""
+    home = (rows - 1, cols - 1) if closed else divmod(start, cols)
+    down, across = side_of(rows, home[0]), side_of(cols, home[1])
+    return down, across, _bases(down, across, closed, find)
+
+
+def construct(
+    rows: int, cols: int, start: int, closed: bool, missing: int | None, find: Finder, out: Tours | None = None
+) -> Tours:
+    """The tour from this square of a board whose sides are at least 5, and that has such a tour.
+
+    Closed tours are for even boards, and for odd ones whose last corner is missing. Open ones start anywhere on an even
+    board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. It has
+    four bytes a square, and is put into `out` if that has, too.
+    """
+    down, across, bases = prepare(rows, cols, start, closed, find)
+    links = np.empty((rows, cols), dtype=np.uint8)
+    fits = out is not None and out.dtype.itemsize == 4
+    tour = out if out is not None and fits else np.empty(links.size - (missing is not None), dtype="<u4")
+    steps = _steps(cols)
+    kernel = compiled_kernel()
+    kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
+    kernel.walk(links.reshape(-1), steps, start, tour)
+    if not closed and are_near(int(tour[-1]), start, cols):
+        tour = _opened(tour, rows, cols)
+    return tour
+
+
+@lru_cache
+def _steps(cols: int) -> NDArray[np.uint64]:
+    """What each kind of move adds to a square, modulo 2**64."""
+    return np.array([row * cols + col for row, col in MOVES]).astype(np.uint64)
+
+
+@lru_cache
+def compiled_kernel() -> Any:
+    def warm_up(kernel: Any) -> None:
+        side, links = side_of(6, 0), np.zeros((6, 6), dtype=np.uint8)
+        bases = np.zeros((1, 1, _LARGEST, _LARGEST), dtype=np.uint8)
+        kernel.join_blocks(bases, *side.arrays, *side.arrays, *_PATCHES, links)
+        kernel.walk(links.reshape(-1), np.zeros(8, dtype=np.uint64), 0, np.empty(1, dtype="<u4"))
+        tour, board = np.arange(25, dtype="<u4"), Board(5, 5)
+        kernel.classify(tour, np.zeros(30, dtype=np.int64), corner_pairs(board), 5, 5, False)
+
+    return load_kernel("divide", ("join_blocks", "walk", "classify"), 4, warm_up)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Cuts.
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of a board, cut into parts."""
+
+    sizes: tuple[int, ...]  # the different sizes of parts
+    home_part: int  # the part with the home position: of the start square, or of the missing corner
+    home: int  # that position, from the beginning of the part
+    begins: NDArray[np.int64]  # where each part begins, and where the last one ends
+    kinds: NDArray[np.int64]  # for each part its place in `sizes`
+    cuts: NDArray[np.int64]  # the level of the recursion at which it is cut from the part before it, or -1
+    whole: NDArray[np.int64]  # the level at which it stands alone
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int64], ...]:
+        return self.begins, self.kinds, self.cuts, self.whole
+
+    @property
+    def home_size(self) -> int:
+        return self.sizes[int(self.kinds[self.home_part])]
+
+    def goes_on(self, position: int) -> bool:
+        """Whether there is another part before the home part or, if the position is negative, after it."""
+        return self.home_part + 1 < len(self.kinds) if position < 0 else self.home_part > 0
+
+
+@lru_cache(maxsize=8)
+def side_of(length: int, home: int) -> Side:
+    parts = cut(length, home)
+    sizes = tuple(sorted(set(parts)))
+    begins = np.array([0, *accumulate(parts)], dtype=np.int64)
+    kinds = np.array([sizes.index(part) for part in parts], dtype=np.int64)
+    home_part = int(np.searchsorted(begins, home, side="right")) - 1
+    return Side(sizes, home_part, home - int(begins[home_part]), begins, kinds, *_levels(len(parts)))
+
+
+def cut(length: int, home: int) -> list[int]:
+    """The parts of a side. If it is odd, so is one of them, the one with the home position.
+
+    That is not the first position of the part, unless it is the first of the side: so no path starts on the corner of a
+    block where it is to be joined by both of that corner's moves.
+    """
+    if length <= _LARGEST:
+        return [length]
+    if length % 2 == 0:
+        return _even_parts(length)
+    before = 0 if home < _ODD else min((home - 1) // 2 * 2, length - _ODD)
+    after = length - before - _ODD
+    if after in (2, 4):  # too short for a part
+        after = 0
+    return [*_even_parts(before), length - before - after, *_even_parts(after)]
+
+
+def _even_parts(length: int) -> list[int]:
+    besides = _BESIDES[length % 8]
+    return [*besides, *[8] * ((length - sum(besides)) // 8)]
+
+
+def _levels(parts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Halve the parts until each stands alone: the cuts and the whole of a side."""
+    cuts, whole = np.full(parts, -1, dtype=np.int64), np.zeros(parts, dtype=np.int64)
+    ranges = [(0, parts, 0)]
+    for first, end, level in ranges:  # it grows while it is read
+        middle = (first + end) // 2
+        if middle == first:
+            whole[first] = level
+        else:
+            cuts[middle] = level
+            ranges += [(first, middle, level + 1), (middle, end, level + 1)]
+    return cuts, whole
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Blocks.
+
+
+@lru_cache(maxsize=8)
+def _bases(down: Side, across: Side, closed: bool, find: Finder) -> NDArray[np.uint8]:
+    """The links of a block for each two sizes of parts; see the kernel. An odd block is the only one of its size."""
+    bases = np.zeros((len(down.sizes), len(across.sizes), _LARGEST, _LARGEST), dtype=np.uint8)
+    alone = len(down.kinds) == len(across.kinds) == 1
+    for i, rows in enumerate(down.sizes):
+        for j, cols in enumerate(across.sizes):
+            if rows * cols % 2 or (alone and not closed):
+                bases[i, j, :rows, :cols] = _home_block(down, across, closed, find)
+            else:
+                bases[i, j, :rows, :cols] = _block(rows, cols, find)
+    return bases
+
+
+def _block(rows: int, cols: int, find: Finder) -> NDArray[np.uint8]:
+    """A block that can be joined on all sides, and is structured so that what it is joined to is structured too."""
+    moves = [*_taken_away(_FOUR), *_taken_away(_BESIDE), *_taken_away(_STACKED)]
+    pairs = {*_pairs(moves, rows, cols), *Board(rows, cols).corner_moves}
+    return _links(rows, cols, _quick_start(cols), True, None, tuple(sorted(pairs)), find)
+
+
+def _home_block(down: Side, across: Side, closed: bool, find: Finder) -> NDArray[np.uint8]:
+    """The block with the start of a path, or with the missing corner. It can be joined where there are other blocks."""
+    rows, cols = down.home_size, across.home_size
+    moves = [move for move in _taken_away(_FOUR) if down.goes_on(move[0][0]) and across.goes_on(move[0][1])]
+    moves += [move for move in _taken_away(_BESIDE) if across.goes_on(move[0][1])]
+    moves += [move for move in _taken_away(_STACKED) if down.goes_on(move[0][0])]
+    pairs = tuple(sorted(_pairs(moves, rows, cols)))
+    if closed:
+        return _links(rows, cols, _quick_start(cols), True, rows * cols - 1, pairs, find)
+    return _links(rows, cols, down.home * cols + across.home, False, None, pairs, find)
+
+
+def _quick_start(cols: int) -> int:
+    """Where a search for a closed tour is quick on boards of any size. From a corner of 6x6 Warnsdorff's rule fails."""
+    return 2 * cols + 2
+
+
+def _taken_away(ring: Sequence[Place]) -> Iterator[tuple[Place, Place]]:
+    return zip(ring[::2], ring[1::2], strict=True)
+
+
+def _pairs(moves: Sequence[tuple[Place, Place]], rows: int, cols: int) -> set[tuple[int, int]]:
+    """Moves as pairs of squares of a block."""
+    return {(a % rows * cols + b % cols, c % rows * cols + d % cols) for (a, b), (c, d) in moves}
+
+
+@lru_cache(maxsize=1024)
+def _links(
+    rows: int, cols: int, start: int, closed: bool, missing: int | None, pairs: tuple[tuple[int, int], ...],
+    find: Finder,
+) -> NDArray[np.uint8]:  # fmt: skip
+    """The links of a tour that is searched for."""
+    tour = [divmod(int(square), cols) for square in find(rows, cols, start, closed, missing, pairs)]
+    kinds = [_kind(*move) for move in pairwise(tour)]
+    ahead = [*kinds, _kind(tour[-1], tour[0]) if closed else 7 - kinds[-1]]
+    behind = [7 - ahead[-1] if closed else kinds[0], *(7 - kind for kind in kinds)]
+    links = np.zeros((rows, cols), dtype=np.uint8)
+    for place, one, other in zip(tour, ahead, behind, strict=True):
+        links[place] = one | other << 3
+    return links
+
+
+def _kind(place: Place, to: Place) -> int:
+    return _KINDS[to[0] - place[0], to[1] - place[1]]
+
+
+def _patches(ring: Sequence[Place]) -> NDArray[np.int64]:
+    """A join as the kernel makes it: each square, the kind of move that is taken away from it, and the one put in."""
+    patches = []
+    for i, place in enumerate(ring):
+        before, after = ring[i - 1], ring[(i + 1) % len(ring)]
+        old, new = (before, after) if i % 2 else (after, before)
+        patches.append((*place, _kind(place, old), _kind(place, new)))
+    return np.array(patches, dtype=np.int64)
+
+
+_PATCHES = tuple(map(_patches, (_FOUR, _BESIDE, _STACKED)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Turns.
+
+
+def _opened(tour: Tours, rows: int, cols: int) -> Tours:
+    """An open tour with the start of a closed one, by as few turns as can be. One is enough but for a few squares."""
+    start = int(tour[0])
+    paths, ends = [tour], {int(tour[-1])}
+    for path in paths:  # it grows while it is read, by paths that end on other neighbours of the start
+        turns: dict[int, int] = {}
+        for square in _neighbours(int(path[-1]), rows, cols):
+            middle = int((path == square).argmax())
+            end = int(path[middle + 1])
+            if not are_near(end, start, cols):
+                path[middle + 1 :] = path[:middle:-1]
+                return path
+            turns[end] = middle
+        for end in [end for end in turns if end not in ends]:
+            paths.append(np.concatenate([path[: turns[end] + 1], path[: turns[end] : -1]]))
+            ends.add(end)
+    raise BadRequest(f"no open tour of {rows}x{cols} starts on this square: {Board(rows, cols).name(start)!r}")
+
+
+def _neighbours(square: int, rows: int, cols: int) -> Iterator[int]:
+    row, col = divmod(square, cols)
+    for down, right in MOVES:
+        if 0 <= row + down < rows and 0 <= col + right < cols:
+            yield square + down * cols + right

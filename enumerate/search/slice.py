@@ -1,0 +1,107 @@
+"""A slice of any strategy's search: from its cursor to its end, tours handed on in batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..model.board import Board
+from ..model.config import Config
+from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
+from ..model.tour import Batch, batch_arrays
+from . import backtrack, divide, greedy, warnsdorff
+from .strategy import Searching
+
+_STRATEGIES: dict[str, Callable[[Config, Job], Searching]] = {
+    "warnsdorff": warnsdorff.search,
+    "backtrack": backtrack.search,
+    "greedy": greedy.search,
+    "divide": divide.search,
+}
+
+
+def make_search(config: Config, job: Job) -> Searching:
+    """The search that a config asks for, before its first placement or cursor."""
+    return _STRATEGIES[config.strategy](config, job)
+
+
+@dataclass(frozen=True)
+class Found:
+    """How one slice of a search went; its tours were handed on in batches."""
+
+    tours: int
+    ended: str
+    cursor: Cursor
+    iterations: int
+    dead_ends: int
+    left_out: int
+    given_up: int
+    first_iteration: int | None
+    first_seconds: float | None
+    seconds: float
+
+
+def search_slice(
+    config: Config,
+    slice_: Slice,
+    take: Callable[[Batch], object],
+    make: Callable[[Config, Job], Searching] = make_search,
+) -> Found:
+    """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search.
+
+    Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
+    """
+    search = make(config, slice_.job)
+    room = _room(config.tours_in_batch, config.board, config.has_times)
+    limit = slice_.before.iterations + slice_.max_iterations
+    tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
+
+    def fill(batch: Batch, found: int) -> int:
+        """Only here the clock runs."""
+        nonlocal seconds
+        began = time.perf_counter()
+        found = search.fill(batch, found, limit)
+        seconds += time.perf_counter() - began
+        return found
+
+    search.resume(slice_.cursor, slice_.before.iterations)
+    while not search.exhausted and search.iterations < limit and tours + search.given_up < slice_.max_tours:
+        batch = room.head(min(len(room.tours), slice_.max_tours - tours - search.given_up))
+        count = 0
+        if first_iteration is None:
+            # The kernel has no clock: to time the first tour, it is asked for one tour first.
+            count = fill(batch.head(1), 0)
+            if not count:
+                continue
+            first_iteration, first_seconds = int(batch.iterations[0]), seconds
+        count = fill(batch, count)
+        if count:
+            take(batch.head(count))
+        tours += count
+    spent = search.iterations - slice_.before.iterations
+    return Found(
+        tours=tours,
+        ended=_why_ended(search.exhausted, spent, tours + search.given_up, slice_),
+        cursor=search.cursor,
+        iterations=spent,
+        dead_ends=search.dead_ends,
+        left_out=search.left_out,
+        given_up=search.given_up,
+        first_iteration=first_iteration,
+        first_seconds=first_seconds,
+        seconds=seconds,
+    )
+
+
+def _why_ended(exhausted: bool, iterations: int, tours: int, slice_: Slice) -> str:
+    if exhausted:
+        return EXHAUSTED
+    return FULL if iterations >= slice_.full_iterations or tours >= slice_.full_tours else BUDGET
+
+
+@lru_cache(maxsize=1)
+def _room(capacity: int, board: Board, efforts: bool) -> Batch:
+    """Room for a batch, kept for the next slice: fresh memory costs more than the search that fills it."""
+    return batch_arrays(capacity, board, efforts)

@@ -1,0 +1,1 @@
+"""How many, and how fast: exact counts, estimates, and the comparison of strategies."""

@@ -1,0 +1,1 @@
+"""All tours of a board, counted without listing them."""

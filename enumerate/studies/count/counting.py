@@ -1,0 +1,203 @@
+"""Exact numbers of tours, without listing them.
+
+Squares are processed one by one, and partial tours that look the same from the rest of the board are counted together:
+see `kernels.frontier` for the states and `frontier` for the order of the squares.
+
+**Numbers beyond 64 bits.** A count is one 64-bit word until an addition carries out of it. Then the step at hand is
+given up, every count gets one more word, and the step begins again. So the numbers are exact without a bound that would
+have to be known beforehand, and cost no more memory than they need. The alternatives are dearer: a proven bound (such
+as Bregman's on perfect matchings) asks for 128 bits on 8x8, where 64 suffice, and residues modulo several primes need
+one pass over all states for each prime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.cache import load_kernel
+from ...model.board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
+from ...model.errors import BadRequest
+from .frontier import (
+    MAX_PLACES,
+    Problem,
+    Step,
+    cycles_problem,
+    longest_frontier,
+    paths_from_problem,
+    paths_problem,
+    steps,
+)
+
+Words = NDArray[np.uint64]
+
+EMPTY = np.uint64(2**64 - 1)  # as in the kernel
+GIB = 2**30
+PARTS = 16  # in which the work of a square is told of
+_STATES_A_CALL = 2**15  # a few hundredths of a second, so that Ctrl-C is heard
+_SMALLEST = 2**10
+_GROWTH, _LOAD = 1.5, 0.75
+
+
+def _nothing(_name: str) -> None: ...
+
+
+@dataclass
+class Effort:
+    """What counting may take, whom it tells of each part of a square's work, and what it took."""
+
+    memory: int = 4 * GIB
+    advance: Callable[[str], None] = _nothing
+    states: int = field(default=0, init=False)  # in all steps together
+    peak_states: int = field(default=0, init=False)
+    peak_bytes: int = field(default=0, init=False)
+    _told: int = field(default=0, init=False)  # parts of the square at hand
+
+    def hold(self, *arrays: Words, more: int = 0) -> None:
+        """Note the tables at hand and `more` bytes about to be taken; refuse beyond the limit."""
+        held = sum(array.nbytes for array in arrays) + more
+        if held > self.memory:
+            raise BadRequest(
+                f"the states need more than the memory allowed, {self.memory / GIB:.1f} GiB; --memory sets it"
+            )
+        self.peak_bytes = max(self.peak_bytes, held)
+
+    def tell(self, square: str, share: float, states: int) -> None:
+        """Tell that a share of a square's work is done; none of it is told twice when a step is begun again."""
+        while self._told < int(PARTS * share):
+            self._told += 1
+            self.advance(f"{square}, {states:,} states")
+
+    def finish(self, square: str, states: int) -> None:
+        self.tell(square, 1.0, states)
+        self._told = 0
+        self.states += states
+        self.peak_states = max(self.peak_states, states)
+
+
+def count_cycles(board: Board, effort: Effort | None = None) -> int:
+    """How many closed tours there are, each counted once whatever its start square and direction."""
+    if why_no_tour(board) or why_no_closed_tour(board):
+        return 0
+    return _count(board, cycles_problem(board), effort or Effort())
+
+
+def count_paths(board: Board, effort: Effort | None = None) -> int:
+    """How many directed tours there are, open and closed alike."""
+    if why_no_tour(board):
+        return 0
+    if board.length == 1:
+        return 1
+    return 2 * _count(board, paths_problem(board), effort or Effort())
+
+
+def count_from(board: Board, square: int, effort: Effort | None = None) -> int:
+    """How many directed tours begin on this square, open and closed alike."""
+    if why_no_tour(board) or why_no_tour_from(board, square):
+        return 0
+    if board.length == 1:
+        return 1
+    return _count(board, paths_from_problem(board, square), effort or Effort())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """States and their counts: first as a hash table with empty places, then packed."""
+
+    def __init__(self, size: int, words: int) -> None:
+        self.keys: Words = np.full(size, EMPTY)
+        self.counts: Words = np.zeros((size, words), dtype=np.uint64)
+        self.used = 0
+
+    @property
+    def size(self) -> int:
+        return len(self.keys)
+
+    @property
+    def words(self) -> int:
+        return int(self.counts.shape[1])
+
+    @property
+    def arrays(self) -> tuple[Words, Words]:
+        return self.keys, self.counts
+
+    def widen(self) -> None:
+        """One more word for each count."""
+        self.counts = np.hstack([self.counts, np.zeros((self.size, 1), dtype=np.uint64)])
+
+    def pack(self) -> None:
+        """Give back the empty places."""
+        used = compiled_kernel().compact(self.keys, self.counts)
+        self.keys.resize(used, refcheck=False)
+        self.counts.resize((used, self.words), refcheck=False)
+
+    def total(self) -> int:
+        return sum(int(word) << 64 * i for count in self.counts for i, word in enumerate(count))
+
+
+def _count(board: Board, problem: Problem, effort: Effort) -> int:
+    places = longest_frontier(problem)
+    if places > MAX_PLACES:
+        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
+    table = Table(1, 1)
+    table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
+    for step in steps(problem):
+        name = board.name(step.square)
+        after = _advance(step, name, table, effort)
+        while after is None:
+            effort.hold(*table.arrays, more=table.counts.nbytes + 8 * table.size)
+            table.widen()
+            after = _advance(step, name, table, effort)
+        table = after
+        table.pack()
+        effort.finish(name, table.used)
+    return table.total()
+
+
+def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
+    """The states after a step, or None if a count needs another word."""
+    kernel, begin = compiled_kernel(), 0
+    new = _table(2 * old.size, old.words, effort, *old.arrays)
+    while begin < old.size:
+        end = min(begin + _STATES_A_CALL, old.size)
+        why, begin, new.used = kernel.advance(
+            *old.arrays, begin, end, *step.arrays, *new.arrays, new.used, int(_LOAD * new.size)
+        )
+        if why == kernel.CARRIED:
+            return None
+        if why == kernel.TABLE_FULL:
+            new = _larger(new, effort, *old.arrays)
+        effort.tell(name, begin / old.size, new.used)
+    return new
+
+
+def _table(size: int, words: int, effort: Effort, *held: Words) -> Table:
+    size = max(size, _SMALLEST)
+    effort.hold(*held, more=8 * size * (1 + words))
+    return Table(size, words)
+
+
+def _larger(table: Table, effort: Effort, *held: Words) -> Table:
+    kernel, larger = compiled_kernel(), _table(int(_GROWTH * table.size), table.words, effort, *held, *table.arrays)
+    for begin in range(0, table.size, _STATES_A_CALL):
+        kernel.move(*table.arrays, begin, min(begin + _STATES_A_CALL, table.size), *larger.arrays)
+    larger.used = table.used
+    return larger
+
+
+@lru_cache
+def compiled_kernel() -> Any:
+    def warm_up(kernel: Any) -> None:
+        step, old, new = next(steps(cycles_problem(Board(3, 4)))), Table(1, 1), Table(8, 1)
+        kernel.advance(*old.arrays, 0, 0, *step.arrays, *new.arrays, 0, 0)
+        kernel.move(*old.arrays, 0, 0, *new.arrays)
+        kernel.compact(*old.arrays)
+
+    return load_kernel("frontier", ("advance", "move", "compact"), 8, warm_up)

@@ -1,0 +1,121 @@
+"""What it takes to count the tours of a board, known before anything is counted.
+
+The number of states at the peak depends on the width of the board, and on its length until that is about twice the
+width. So it is looked up among boards that were measured. Beyond them it is guessed: a board one wider has so many
+times as many states, and one that is longer than those measured has some more for each column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...model.board import Board
+from ...model.errors import BadRequest
+
+GIB = 2**30
+_BYTES_A_STATE = 72  # at the peak and the worst: the old table, the new one, and a larger one that replaces it
+_SECONDS_A_STATE = 1.3e-6
+_SHARE = 0.3  # the states of a step, on the average of all squares, as a share of those at the peak
+
+# Peaks by width, then length. The last length of each is where it ends to grow, if it was reached.
+_PEAKS: dict[str, dict[int, dict[int, int]]] = {
+    "cycles": {
+        3: {10: 20, 12: 46, 14: 51},
+        5: {6: 419, 8: 4_039, 10: 10_226, 12: 10_552},
+        6: {6: 11_318, 7: 68_370, 8: 133_672, 9: 190_246, 10: 279_639, 11: 294_439, 13: 296_853},
+        7: {8: 2_907_465},
+        8: {8: 80_000_000},  # a guess: 75,629,016 were seen after 35 of its squares
+    },
+    "paths": {
+        3: {4: 6, 7: 33, 10: 190, 14: 272},
+        4: {5: 177, 6: 593, 7: 970, 8: 1_500, 10: 2_187, 12: 2_222},
+        5: {5: 1_190, 6: 11_495, 7: 24_511, 8: 45_902, 10: 67_886, 12: 68_381},
+        6: {6: 371_093, 7: 921_744, 8: 1_420_047},
+        7: {7: 13_496_198},
+    },
+}  # fmt: skip
+_A_WIDTH_MORE = 40
+_A_COLUMN_MORE = 1.35
+
+
+@dataclass(frozen=True, order=True)
+class Cost:
+    bytes: int
+    states: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {self.states:,} states, {_size(self.bytes)} and {_time(self.seconds)}"
+
+
+def cost(board: Board, what: str) -> Cost:
+    """About what counting takes: of cycles, paths, or paths from one square, which has about as many states."""
+    width, length = min(board.rows, board.cols), max(board.rows, board.cols)
+    states = _peak("cycles" if what == "cycles" else "paths", width, length)
+    seconds = states * _SHARE * board.squares * _SECONDS_A_STATE
+    words = 1 + _bits(board) // 64
+    return Cost(states * _BYTES_A_STATE * (1 + words) // 2, states, seconds)
+
+
+def _peak(what: str, width: int, length: int) -> int:
+    measured = _PEAKS[what]
+    if width not in measured:
+        return _A_WIDTH_MORE * _peak(what, width - 1, length - 1) if width > 4 else 1_000
+    lengths = measured[width]
+    if length in lengths:
+        return lengths[length]
+    longer = [each for each in lengths if each > length]
+    if longer:
+        return lengths[min(longer)]
+    last = max(lengths)
+    return round(lengths[last] * _A_COLUMN_MORE ** (max(0, min(length, 2 * width) - last)))
+
+
+def _bits(board: Board) -> int:
+    """About how many bits a count has: on all boards that were counted, at most one a square but for the first 16."""
+    return max(0, board.squares - 16)
+
+
+def memory_limit(gib: float) -> int:
+    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB where nobody knows what is free."""
+    free = available_memory()
+    if not 0 <= gib < 2**20:  # also what is no number
+        raise BadRequest(f"memory is a number of GiB; 0 means half of what is free: {gib}")
+    if free is not None and gib * GIB > free:
+        raise BadRequest(f"only {free / GIB:.1f} GiB of memory are free: --memory {gib}")
+    if gib:
+        return int(gib * GIB)
+    return 4 * GIB if free is None else free // 2
+
+
+def available_memory() -> int | None:
+    """The bytes that this machine, or the container that we are in, can still give, if it says so."""
+    found = [limit for limit in (_free(), _container()) if limit is not None]
+    return min(found, default=None)
+
+
+def _free() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _container() -> int | None:
+    try:
+        return int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _size(count: int) -> str:
+    return f"{count / GIB:,.1f} GiB" if count >= GIB / 10 else f"{count / 2**20:,.1f} MiB"
+
+
+def _time(seconds: float) -> str:
+    for unit, length in (("years", 365.25 * 86_400), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:,.0f} seconds"

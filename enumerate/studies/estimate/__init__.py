@@ -1,0 +1,1 @@
+"""How many tours there are, by random descents."""

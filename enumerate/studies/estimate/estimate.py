@@ -1,0 +1,239 @@
+"""How many tours are there? Estimated by random descents (Knuth 1975), in batches that any worker can make.
+
+A batch is so many descents in each stratum, and its result an estimate whose mean is the number of tours. Batches are
+independent and alike, so their scatter tells how far their mean may be off. They count in the order of their numbers,
+and only while none is missing: so many batches give the same estimate, whoever made them and in whatever sequence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from ...executors.events import Event, Finished, LeftOut, Lost, SetAside, Waiting, Work
+from ...executors.make import make_executor
+from ...kernels import descent
+from ...model.config import Config
+from ...model.errors import BadRequest, EnumerateError
+from ...model.jobs import Job, Slice, Totals
+from ...run.handshake import Handshake
+from .strata import Strata, make_strata
+
+LEAST_BATCHES = 32  # fewer tell too little about their scatter
+LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
+LARGE_SHARE = 0.02  # of the estimate, from a single descent: then others as large may have been missed
+
+SECONDS, ERROR = 30.0, 0.01
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When an estimate is good enough: whichever comes first."""
+
+    seconds: float | None = None
+    error: float | None = None  # half of the interval, relative to the estimate
+    descents: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise BadRequest(f"seconds is a number above 0: {self.seconds}")
+        if self.error is not None and not 0 < self.error < 1:
+            raise BadRequest(f"error is a share between 0 and 100 %, such as 1%: {self.error:.6g}")
+        if self.descents is not None and self.descents < 1:
+            raise BadRequest(f"descents is a whole number above 0: {self.descents}")
+
+    def or_default(self) -> Goal:
+        return Goal(SECONDS, ERROR) if self == Goal() else self
+
+
+def as_share(text: str) -> float:
+    """`1%` and `0.01` are the same."""
+    digits = text.strip().removesuffix("%")
+    try:
+        return float(digits) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise BadRequest(f"expected a share such as 1% or 0.01: {text!r}") from None
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What one batch says, in units of two to the power `Strata.bits`."""
+
+    tours: float
+    largest: float  # what a single descent contributed
+
+
+@dataclass
+class Estimate:
+    """What is known so far. All numbers of tours are directed, and in units of two to the power `bits`."""
+
+    strata: Strata
+    batches: int = 0
+    tours: float = 0.0  # the mean of the batches
+    deviations: float = 0.0  # from it, their squares added up
+    largest: float = 0.0
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    def add(self, batch: BatchResult) -> None:
+        """One more batch, by Welford's method: no digits are lost, however many there are."""
+        self.batches += 1
+        before = batch.tours - self.tours
+        self.tours += before / self.batches
+        self.deviations += before * (batch.tours - self.tours)
+        self.largest = max(self.largest, batch.largest)
+
+    @property
+    def config(self) -> Config:
+        return self.strata.config
+
+    @property
+    def bits(self) -> int:
+        return self.strata.bits
+
+    @property
+    def descents(self) -> int:
+        return self.batches * self.strata.descents
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval that holds the truth 95 times of 100: Student's t for the means of batches."""
+        if not self.strata.prefixes:
+            return 0.0  # no tour begins so, and that is certain
+        if self.batches < 2 or self.tours == 0:
+            return math.inf
+        return student_95(self.batches - 1) * math.sqrt(self.deviations / (self.batches - 1) / self.batches)
+
+    @property
+    def error(self) -> float:
+        """Half of the interval, relative to the estimate."""
+        width = self.half_width
+        return 0.0 if width == 0 else width / self.tours if self.tours > 0 else math.inf
+
+    @property
+    def largest_share(self) -> float:
+        """The share of the estimate that the largest single descent contributed."""
+        return self.largest / (self.tours * self.batches) if self.tours > 0 else 0.0
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the interval may be too narrow, or None."""
+        if not self.strata.prefixes:
+            return None
+        if self.tours == 0:
+            return "no descent has met a tour"
+        if self.batches < LEAST_BATCHES:
+            return f"only {self.batches} batches of descents: too few to know how they scatter"
+        if self.largest_share > LARGE_SHARE:
+            return (
+                f"a single descent makes up {self.largest_share:.0%} of the estimate: others as large may have been "
+                "missed, and the truth is more likely above than below"
+            )
+        return None
+
+
+def student_95(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t, by the expansion of Fisher and Cornish; within 0.1 % from 4 degrees on."""
+    z = 1.959963984540054
+    terms: tuple[float, ...] = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
+def run_batch(strata: Strata, slice_: Slice) -> BatchResult:
+    """One batch, on a worker."""
+    sums = strata.sums(slice_.number)
+    return BatchResult(
+        tours=float(strata.factors @ sums[:, descent.TOURS]),
+        largest=float(np.max(strata.factors * sums[:, descent.LARGEST], initial=0.0)),
+    )
+
+
+def estimate(
+    config: Config,
+    goal: Goal,
+    show: Callable[[Estimate], object] = id,
+    notice: Callable[[str], object] = id,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Estimate:
+    """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
+    began = time.monotonic()
+    with closing(make_executor(config, Handshake(""))) as executor:
+        found = Estimate(make_strata(config))
+        work = Progress(found, goal.or_default(), began, stopping)
+        queue = work.refilled(deque(), executor.slots)
+        events = executor.run(cast(Work, partial(run_batch, found.strata)), queue, work.should_stop)
+        with closing(events):
+            for event in events:
+                work.take(event, notice)
+                if isinstance(event, Finished):
+                    show(found)
+                if work.is_reached:
+                    break
+                work.refilled(queue, executor.slots)
+    found.interrupted = stopping() and not work.is_reached
+    return found
+
+
+class Progress:
+    """Batches on their way: which are queued, which are done before their turn, and whether there are enough."""
+
+    def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
+        self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
+        self.early: dict[int, BatchResult] = {}
+        self.queued = 0
+        per_batch = max(1, found.strata.descents)
+        self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
+        if not found.strata.prefixes:  # no tour begins so: one empty batch says it all
+            self.most = 1
+        self.is_reached = False
+
+    def refilled(self, queue: deque[Slice], slots: int) -> deque[Slice]:
+        """Enough to do for every worker."""
+        while len(queue) < slots and self.queued < self.most:
+            queue.append(_slice(self.queued))
+            self.queued += 1
+        return queue
+
+    def take(self, event: Event, notice: Callable[[str], object]) -> None:
+        if isinstance(event, SetAside):
+            raise EnumerateError(f"batch {event.slice.number} failed again and again: {event.reason.splitlines()[0]}")
+        if isinstance(event, Finished):
+            self.early[event.slice.number] = cast(BatchResult, event.result)
+            self._count()
+        elif isinstance(event, (Lost, LeftOut)):
+            notice(f"a worker is lost, its batch will be made again: {event.reason.splitlines()[0]}")
+        elif isinstance(event, Waiting):
+            notice(f"no worker could begin for {event.seconds:.0f} s")
+        self.found.seconds = time.monotonic() - self.began
+
+    def _count(self) -> None:
+        """Batches whose turn has come."""
+        found = self.found
+        while found.batches in self.early and not self.is_reached:
+            found.add(self.early.pop(found.batches))
+            looks = found.batches >= LEAST_BATCHES and found.batches % LOOK_BATCHES == 0
+            is_sure = looks and self.goal.error is not None and found.error <= self.goal.error
+            self.is_reached = found.batches >= self.most or is_sure
+
+    def should_stop(self) -> bool:
+        """An estimate without an interval is none, so the clock is only asked when there is one."""
+        over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
+        return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
+
+
+def _slice(number: int) -> Slice:
+    """A batch as executors know work: they look at the numbers alone."""
+    return Slice(Job(0, (0,)), number, (0,), Totals(), 0, 0, 0, 0)

@@ -1,0 +1,244 @@
+"""Events to the terminal: a live display for people, a plain line every ten seconds for logs, or nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from ..executors.events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting
+from ..ledger.records import JobProgress
+from ..model.config import Config
+
+PLAIN_SECONDS = 10.0
+SHOWN_WORKERS = 16
+
+
+class Quiet:
+    """Says nothing."""
+
+    def notice(self, text: str) -> None: ...
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
+
+    def event(self, event: Event) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Tally:
+    """How far a run is: iterations of its budget if it has one, else the estimated share of the search space."""
+
+    def __init__(self, config: Config, progress: list[JobProgress]) -> None:
+        self.config = config
+        self.jobs = {job.job.number: job for job in progress}
+        self.weight = sum(job.weight for job in progress) or 1.0
+        self.shares = {number: self._share(job) * job.weight for number, job in self.jobs.items()}
+        self.sum = sum(self.shares.values())
+        self.share_at_start = self.share
+        self.began = time.monotonic()
+        self.tours = self.iterations = 0
+
+    def add(self, event: Finished) -> None:
+        self.tours += event.result.tours
+        self.iterations += event.result.iterations
+        job, before = event.result.job, self.shares[event.result.job]
+        self.shares[job] = self._share(self.jobs[job]) * self.jobs[job].weight
+        self.sum += self.shares[job] - before
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, from 0 to 1."""
+        return min(1.0, self.sum / self.weight)
+
+    @property
+    def of(self) -> str:
+        return "of the search space" if self.config.is_exhaustive else "of the budget"
+
+    @property
+    def seconds(self) -> float:
+        return max(time.monotonic() - self.began, 1e-6)
+
+    @property
+    def seconds_left(self) -> float | None:
+        done = self.share - self.share_at_start
+        return (1 - self.share) * self.seconds / done if done > 0 else None
+
+    def rates(self) -> str:
+        return (
+            f"{self.tours:,} tours, {self.tours / self.seconds / 1e6:.2f} M tours/s, "
+            f"{self.iterations / self.seconds / 1e6:.1f} M iterations/s"
+        )
+
+    def _share(self, job: JobProgress) -> float:
+        if job.next_slice(self.config) is None:
+            return 1.0
+        most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
+        by_iterations = job.total.iterations / most if most else 0.0
+        by_tours = job.total.tries / tours if tours else 0.0
+        by_weight = min(0.99, job.total.iterations / job.weight) if self.config.is_exhaustive and job.weight else 0.0
+        return max(by_iterations, by_tours, by_weight)
+
+
+class Plain:
+    """One line every ten seconds, on standard error."""
+
+    def __init__(self) -> None:
+        self.next_line = 0.0
+
+    def notice(self, text: str) -> None:
+        if sys.stderr:
+            with suppress(OSError):  # nobody listens any more; that is no reason to stop
+                print(text, file=sys.stderr, flush=True)
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
+        self.tally = Tally(config, progress)
+        self.next_line = time.monotonic() + PLAIN_SECONDS
+        workers = "1 worker" if slots == 1 else f"{slots} workers"
+        by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
+        starts = len({job.job.start for job in progress})
+        jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
+        squares = "1 start square" if starts == 1 else f"{starts:,} start squares"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
+
+    def event(self, event: Event) -> None:
+        if isinstance(event, Finished):
+            self.tally.add(event)
+        elif not isinstance(event, Started):
+            self.notice(trouble(self.tally.config, event))
+        if time.monotonic() >= self.next_line:
+            self.next_line = time.monotonic() + PLAIN_SECONDS
+            self.notice(f"{self.tally.share:.1%} {self.tally.of} done, {self.tally.rates()}, {time_left(self.tally)}")
+
+    def end(self) -> None: ...
+
+
+class Fancy:
+    """A live display on a terminal: the whole run, its rates, and what each worker does."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.live: Live | None = None
+        self.workers: dict[int, str] = {}
+
+    def notice(self, text: str) -> None:
+        self.console.print(Text(text, style="dim"))
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
+        self.tally = Tally(config, progress)
+        self.workers = dict.fromkeys(range(slots), "starting")
+        self.bar = Progress(
+            TextColumn(f"{config.variant} {config.board}"), BarColumn(bar_width=None), TaskProgressColumn(),
+            TimeElapsedColumn(), TimeRemainingColumn(), console=self.console, expand=True,
+        )  # fmt: skip
+        self.task = self.bar.add_task("", total=1.0)
+        self.bar.update(self.task, completed=self.tally.share)
+        self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True)
+        self.live.start()
+
+    def event(self, event: Event) -> None:
+        board = self.tally.config.board
+        if isinstance(event, Started):
+            self.workers[event.slot] = f"{board.name(event.slice.job.start)} slice {event.slice.number}"
+        elif isinstance(event, Finished):
+            self.workers[event.slot] = "idle"
+            self.tally.add(event)
+            self.bar.update(self.task, completed=self.tally.share)
+        else:
+            if isinstance(event, Lost):
+                self.workers[event.slot] = "replaced"
+            self.console.print(Text(trouble(self.tally.config, event), style="yellow"))
+
+    def end(self) -> None:
+        if self.live:
+            self.live.stop()
+
+    def _render(self) -> RenderableType:
+        shown = list(self.workers.items())[:SHOWN_WORKERS]
+        states = "   ".join(f"{slot}: {state}" for slot, state in shown)
+        more = f"   and {len(self.workers) - len(shown)} more" if len(shown) < len(self.workers) else ""
+        return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
+
+
+def trouble(config: Config, event: Lost | SetAside | LeftOut | Waiting) -> str:
+    """One line about what went wrong."""
+    if isinstance(event, Waiting):
+        return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
+    if isinstance(event, LeftOut):
+        return f"going on without a node: {event.reason}"
+    what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"
+    start = config.board.name(event.slice.job.start)
+    return f"slice {event.slice.number} of {start} {what}: {event.reason.splitlines()[0]}"
+
+
+def time_left(tally: Tally) -> str:
+    left = tally.seconds_left
+    if left is None:
+        return "time left unknown"
+    minutes, seconds = divmod(round(left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d} left"
+
+
+@contextmanager
+def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Progress by so many equal steps; the function that is yielded is told of each."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield _plain_steps(total, things, Quiet() if quiet else Plain())
+        return
+    with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
+                  TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
+        task = bar.add_task("", total=total)
+        yield lambda name: bar.update(task, advance=1, description=name)
+
+
+def _plain_steps(total: int, things: str, speaker: Quiet | Plain) -> Callable[[str], None]:
+    done, next_line = 0, time.monotonic() + PLAIN_SECONDS
+
+    def advance(name: str) -> None:
+        nonlocal done, next_line
+        done += 1
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + PLAIN_SECONDS
+            speaker.notice(f"{done:,} of {total:,} {things} done, last {name}")
+
+    return advance
+
+
+@contextmanager
+def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
+    """Two functions: one shows a line in place of the one before, one keeps what it says."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        speaker = Quiet() if quiet else Plain()
+        yield _now_and_then(speaker.notice), speaker.notice
+        return
+    with console.status("begins") as status:
+        yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
+
+
+def _now_and_then(notice: Callable[[str], object]) -> Callable[[str], object]:
+    next_line = time.monotonic() + PLAIN_SECONDS
+
+    def show(line: str) -> None:
+        nonlocal next_line
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + PLAIN_SECONDS
+            notice(line)
+
+    return show
+
+
+def observer(quiet: bool) -> Quiet | Plain | Fancy:
+    """The one that fits where standard error goes."""
+    if quiet:
+        return Quiet()
+    console = Console(stderr=True)
+    return Fancy(console) if console.is_terminal else Plain()

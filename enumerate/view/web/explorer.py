@@ -1,0 +1,153 @@
+"""The pages of runs: a list of them, one of them, its tours, one tour, and the same as JSON and as files to keep."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ...model.errors import BadRequest, EnumerateError
+from .library import Library
+from .live_run import LiveRun, Snapshot, path_of
+from .overview import overview
+from .pages import page
+from .pictures import FILES, file_of, gallery_item, page_tours, player
+from .query import CHOICES, Query, parse_query
+from .selection import Found, Selection
+
+View = Callable[[Snapshot, Query], Response]
+
+
+def routes(library: Library) -> list[BaseRoute]:
+    def view(make: View) -> Callable[[Request], Response]:
+        """A handler that looks at the run in the address."""
+
+        def handler(request: Request) -> Response:
+            run = library.run(request.path_params["name"])
+            return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
+
+        return handler
+
+    def home(_: Request) -> Response:
+        if library.is_run:
+            return RedirectResponse(path_of(library.names()[0]))
+        return page("runs.html", section="runs", runs=[_summary(library.run(name)) for name in library.names()])
+
+    pages: dict[str, View] = {
+        "": overview_page,
+        "/overview": overview_fragment,
+        "/status.json": status_json,
+        "/tours": tours_page,
+        "/tours.json": tours_json,
+        "/tour": tour_page,
+        **{f"/tour.{ending}": file_view(ending) for ending in FILES},
+    }
+    return [Route("/", home), *(Route(f"/runs/{{name}}{end}", view(make)) for end, make in pages.items())]
+
+
+def _summary(run: LiveRun) -> dict[str, Any]:
+    """A line of the list of runs; one that cannot be read says why, and the others are listed all the same."""
+    line = {"name": run.name, "path": path_of(run.name), "snapshot": None, "error": ""}
+    try:
+        return {**line, "snapshot": run.look(lambda now: now)}
+    except (EnumerateError, OSError) as error:
+        return {**line, "error": str(error)}
+
+
+def overview_page(now: Snapshot, query: Query) -> Response:
+    return page("run.html", section="runs", **overview(now, query))
+
+
+def overview_fragment(now: Snapshot, query: Query) -> Response:
+    """The part of the page that changes while a run goes on."""
+    return page("_overview.html", **overview(now, query))
+
+
+def status_json(now: Snapshot, _query: Query) -> Response:
+    return JSONResponse({"stamp": now.stamp, "state": now.state, "tours": now.tours, "totals": now.totals})
+
+
+def tours_page(now: Snapshot, query: Query) -> Response:
+    selection, found, pages = page_of(now, query)
+    return page(
+        "tours.html",
+        section="runs",
+        name=now.name,
+        path=now.path,
+        query=query,
+        count=len(selection),
+        pages=pages,
+        any_number=any_number(selection),
+        choices=choices(now),
+        items=[gallery_item(now.run.board, one) for one in found],
+        written=now.run.config.write,
+        stamp=now.stamp,
+    )
+
+
+def tours_json(now: Snapshot, query: Query) -> Response:
+    selection, found, pages = page_of(now, query)
+    return JSONResponse({"count": len(selection), "pages": pages, "tours": [asdict(one) for one in found]})
+
+
+def page_of(now: Snapshot, query: Query) -> tuple[Selection, list[Found], int]:
+    """The tours that are wanted, a page of them, and how many pages there are."""
+    selection, size = Selection(now, query.wanted), page_tours(now.run.board)
+    pages = max(1, -(-len(selection) // size))
+    if query.page > pages:
+        raise BadRequest(f"page is from 1 to {pages:,}, as many as there are: {query.page}")
+    return selection, selection.page((query.page - 1) * size, size, query.sort), pages
+
+
+def any_number(selection: Selection) -> int:
+    return random.randint(1, max(1, len(selection)))
+
+
+def choices(now: Snapshot) -> dict[str, list[str]]:
+    """The filters that make sense for this run."""
+    variants = ["", "open", "closed"] if now.run.config.variant == "both" else []
+    symmetries = [name for name in CHOICES["symmetry"] if now.totals.get(name.replace("-", "_"), True)]
+    return {"variant": variants, "structured": list(CHOICES["structured"]), "symmetry": symmetries}
+
+
+def tour_page(now: Snapshot, query: Query) -> Response:
+    selection = Selection(now, query.wanted)
+    found = selection.one(query.number, query.sort)
+    size = page_tours(now.run.board)
+    return page(
+        "tour.html",
+        section="runs",
+        name=now.name,
+        path=now.path,
+        query=query,
+        found=found,
+        count=len(selection),
+        any_number=any_number(selection),
+        back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
+        here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
+        player=player(now.run.board, found),
+        files=list(FILES),
+    )
+
+
+def file_view(ending: str) -> View:
+    """A tour as a file to keep."""
+
+    def view(now: Snapshot, query: Query) -> Response:
+        found = Selection(now, query.wanted).one(query.number, query.sort)
+        content, media_type = file_of(ending, now.run.board, found)
+        disposition = f'attachment; filename="{file_name(now.name, found)}.{ending}"'
+        return Response(content, media_type=media_type, headers={"content-disposition": disposition})
+
+    return view
+
+
+def file_name(run: str, found: Found) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", run).strip("-.") or "run"
+    return f"{name}-{found.start}-{found.variant}-{found.place}"

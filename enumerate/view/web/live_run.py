@@ -1,0 +1,184 @@
+"""One run as it is now, looked at again and again while it may be written. Nothing of it is loaded whole.
+
+The records of a run are never changed, so each is read once. What can change is which there are: a listing tells, at
+most once a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from ...catalog.reader import Run
+from ...ledger.layout import is_of_start, record_name
+from ...ledger.records import JobProgress, Shelf, read_record, shelves
+from ...ledger.sink import counted
+from ...model.errors import BadRequest, Damaged
+from ...model.jobs import SliceResult
+from .pages import NotFound
+
+FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
+KEPT_RECORDS = 50_000
+ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
+
+Result = TypeVar("Result")
+
+
+def path_of(name: str) -> str:
+    """Where the pages of a run are."""
+    return f"/runs/{quote(name, safe='')}"
+
+
+class Snapshot:
+    """A run at one moment: when its records were these."""
+
+    def __init__(self, name: str, run: Run, found: dict[int, Shelf], records: RecordCache) -> None:
+        self.name = name
+        self.run = run
+        self.found = found
+        self.records = records
+        lasts = ((job, found[job.number].last()) for job in run.plan)
+        # Where the run's own property would read the last record of every job again.
+        run.progress = [
+            JobProgress(job, records.read(run, record_name(job.number, *last)) if last else None) for job, last in lasts
+        ]
+
+    @property
+    def path(self) -> str:
+        return path_of(self.name)
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What the summary says of each start square."""
+        rows: list[dict[str, Any]] = self.run.summary().to_pylist()
+        return rows
+
+    @cached_property
+    def totals(self) -> dict[str, Any]:
+        return self.run.totals()
+
+    @property
+    def tours(self) -> int:
+        return int(self.totals["tours_open"] + self.totals["tours_closed"])
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word."""
+        if self.totals["exhausted"]:
+            return "exhausted"
+        if self.run.is_complete:
+            return "complete"
+        return "working" if self.run.manifest.shift else "stopped"
+
+    @property
+    def stamp(self) -> str:
+        """Another one whenever something that is shown has changed."""
+        slices = sum(job.slices for job in self.run.progress)
+        return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
+
+    def results(self, start: int | None) -> Iterator[SliceResult]:
+        """What the records say of one start square, or of all, in the order of the search.
+
+        A start square may have many jobs, and the record of one may tell of several squares; here `before` counts the
+        tours of all earlier slices of the square.
+        """
+        for square, jobs in self._jobs_of_squares.items():
+            if start in (None, square):
+                yield from self._results_of(square, jobs)
+
+    @cached_property
+    def _jobs_of_squares(self) -> dict[int, list[JobProgress]]:
+        """The jobs with tours from each start square, in the order of squares if they are expanded."""
+        found: dict[int, list[JobProgress]] = {}
+        for progress in self.run.progress:
+            for square in self._squares_of(progress):
+                found.setdefault(square, []).append(progress)
+        return dict(sorted(found.items())) if self.run.config.expand else found
+
+    def _squares_of(self, progress: JobProgress) -> Iterable[int]:
+        start = progress.job.start
+        return self.run.board.images_of(start) if self.run.config.expand else (start,)
+
+    def _results_of(self, square: int, jobs: list[JobProgress]) -> Iterator[SliceResult]:
+        name, tours_open, tours_closed = self.run.board.name(square), 0, 0
+        for progress in jobs:
+            squares = progress.job.multiplicity if self.run.config.expand else 1
+            for result in self.records_of(progress):
+                share = replace(
+                    result,
+                    **{kind: getattr(result, kind) // squares for kind in counted()},
+                    start=name,
+                    before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
+                    parts=tuple(part for part in result.parts if is_of_start(part.name, name)),
+                )
+                tours_open, tours_closed = tours_open + share.tours_open, tours_closed + share.tours_closed
+                yield share
+
+    def records_of(self, progress: JobProgress) -> Iterator[SliceResult]:
+        """The records of one job."""
+        for number in range(progress.slices):
+            last = progress.last
+            cut = last.cut if last is not None and number == last.slice else None
+            yield self.records.read(self.run, record_name(progress.job.number, number, cut))
+
+
+class RecordCache:
+    """Records by name; they are never changed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, SliceResult] = {}
+
+    def read(self, run: Run, name: str) -> SliceResult:
+        found = self._kept.get(name)
+        if found is None:
+            if len(self._kept) >= KEPT_RECORDS:
+                self._kept.clear()
+            found = self._kept[name] = read_record(run.storage, name)
+        return found
+
+
+class LiveRun:
+    """A run under its name."""
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name = name
+        self.place = place
+        self._lock = Lock()
+        self._records = RecordCache()
+        self._latest: Snapshot | None = None
+        self._read_at = 0.0
+
+    def look(self, view: Callable[[Snapshot], Result]) -> Result:
+        """What a function makes of the run as it is now; once more if a file of a run at work has gone meanwhile."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return view(self._now(anew=attempt > 0))
+            except Damaged:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                sleep(PAUSE)
+        raise AssertionError
+
+    def _now(self, anew: bool) -> Snapshot:
+        with self._lock:
+            if self._latest is None or anew or monotonic() - self._read_at > FRESH_SECONDS:
+                self._latest = self._read(self._latest)
+                self._read_at = monotonic()
+            return self._latest
+
+    def _read(self, before: Snapshot | None) -> Snapshot:
+        try:
+            run = Run(self.place)
+        except BadRequest as error:
+            raise NotFound(str(error)) from None
+        if before is None or before.run.manifest != run.manifest:
+            self._records = RecordCache()  # it may have been started over
+            return Snapshot(self.name, run, shelves(run.storage, run.plan), self._records)
+        run.plan = before.run.plan
+        found = shelves(run.storage, run.plan)
+        return before if found == before.found else Snapshot(self.name, run, found, self._records)

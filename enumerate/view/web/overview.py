@@ -1,0 +1,120 @@
+"""What the first page of a run shows: its config, its totals, and the heat map of its start squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from ...model.tour import SYMMETRIES
+from ..heat import Heat, heat_svg
+from ..words import short, short_time
+from .live_run import Snapshot
+from .query import MEASURES, Query
+
+MAP_SQUARES = 2_500  # more links than this are too many for a page
+TABLE_ROWS = 400
+
+STATES = {
+    "exhausted": "exhausted: nothing is left to find",
+    "finished": "finished: its strategy makes no other tours",
+    "complete": "complete: every start square has had its budget",
+    "working": "unfinished: a search is at work on it, or was killed",
+    "stopped": "unfinished: the same command continues it",
+}
+
+Row = dict[str, Any]
+
+
+def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
+    """The values of the template."""
+    return {
+        "name": snapshot.name,
+        "snapshot": snapshot,
+        "query": query,
+        "path": snapshot.path,
+        "measures": MEASURES,
+        "state": state_of(snapshot),
+        "facts": facts(snapshot),
+        "settings": settings(snapshot),
+        "heat_map": heat_map(snapshot, query, f"{snapshot.path}/tours"),
+        "extent": extent(snapshot, query),
+        "rows": snapshot.rows[:TABLE_ROWS],
+        "more_rows": max(0, len(snapshot.rows) - TABLE_ROWS),
+    }
+
+
+def state_of(snapshot: Snapshot) -> str:
+    """How the run stands, in words."""
+    is_finished = snapshot.state == "exhausted" and not snapshot.run.config.is_depth_first
+    return STATES["finished" if is_finished else snapshot.state]
+
+
+def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """The totals as pairs of words."""
+    total = snapshot.totals
+    found = [("open tours", total["tours_open"]), ("closed tours", total["tours_closed"])]
+    found += [("structured", total["structured"])]
+    found += [(f"symmetric: {name}", total[name.replace("-", "_")]) for name in SYMMETRIES[1:]]
+    found += [("found and left out", total["left_out"]), ("given up", total["given_up"])]
+    pairs = [(name, f"{count:,}") for name, count in found if count]
+    pairs += [("iterations", f"{total['iterations']:,}"), ("dead ends", f"{total['dead_ends']:,}")]
+    if total["first_iteration"] is not None:
+        pairs.append(("first tour", f"after {total['first_iteration']:,} iterations"))
+    pairs += [
+        ("time of all searches", short_time(total["search_seconds"])),
+        ("parts", f"{total['parts']:,} with {total['bytes']:,} bytes"),
+        ("start squares", f"{len(snapshot.rows):,}"),
+    ]
+    return pairs
+
+
+def settings(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """The config as pairs of words."""
+    config, manifest = snapshot.run.config, snapshot.run.manifest
+    values: dict[str, object] = {**config.identity, "max": config.max, "tours": config.tours}
+    pairs = [(key, _word(value)) for key, value in values.items() if value != ""]
+    return [*pairs, ("created", manifest.created), *((f"version of {key}", v) for key, v in manifest.versions.items())]
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def heat_map(snapshot: Snapshot, query: Query, path: str = "") -> Markup | None:
+    """The map, each square a link if there is a path to lead to; None if the board is too large for one."""
+    board = snapshot.run.board
+    if board.squares > MAP_SQUARES:
+        return None
+    squares = {
+        row["row"] * board.cols + row["column"]: _heat(row, query, path)
+        for row in snapshot.rows
+    }  # fmt: skip
+    return Markup(heat_svg(board, squares, f"The board by {MEASURES[query.by]} of each start square"))
+
+
+def extent(snapshot: Snapshot, query: Query) -> tuple[str, str] | None:
+    """The least and the most of the map, in words, if they differ."""
+    measured = sorted(pair for row in snapshot.rows if (pair := _measured(row, query.by))[0])
+    return (measured[0][1], measured[-1][1]) if measured and measured[0] != measured[-1] else None
+
+
+def _measured(row: Row, by: str) -> tuple[float, str]:
+    """What a start square shows, as a number and as a word."""
+    if by == "first":
+        first = row["first_seconds"]
+        return (0.0, "–") if first is None else (first, short_time(first))
+    count = row["iterations"] if by == "iterations" else row["tours_open"] + row["tours_closed"]
+    return count, short(count)
+
+
+def _heat(row: Row, query: Query, path: str) -> Heat:
+    tours = row["tours_open"] + row["tours_closed"]
+    first = row["first_seconds"]
+    value, text = _measured(row, query.by)
+    when = "none found" if first is None else f"the first after {short_time(first)}"
+    label = f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}"
+    link = query.to(path, start=row["start"], page=1) if path else ""
+    return Heat(value, text, label, link, current=row["start"] == query.start)

@@ -1,0 +1,112 @@
+"""A run as one HTML file that needs nothing else: styles, scripts and pictures are in it, and its policy lets it load
+nothing from anywhere. It opens from disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from markupsafe import Markup
+
+from ...model.board import Board
+from .counting import SYMMETRIC, Wanted
+from .growth import growth_svg
+from .library import name_of
+from .live_run import LiveRun, Snapshot
+from .overview import MAP_SQUARES, facts, heat_map, settings, state_of
+from .pages import STATIC, TEMPLATES
+from .pictures import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
+from .query import MEASURES, Query
+from .selection import Found, Selection
+
+Item = TypeVar("Item")
+
+GALLERY_TOURS = 12
+GALLERY_BYTES = 600_000  # of about two million for the whole page
+TWO_MAPS_SQUARES = 400
+TABLE_ROWS = 100
+
+
+def report_of(place: str) -> tuple[str, str]:
+    """The name of a run, and its report."""
+    name = name_of(place)
+    return name, LiveRun(name, place).look(report_html)
+
+
+def report_html(now: Snapshot) -> str:
+    style, script = (STATIC / "style.css").read_text(encoding="utf-8"), bundle("board.js", "player.js")
+    chosen = gallery(now)
+    board = now.run.board
+    return TEMPLATES.get_template("report.html").render(
+        name=now.name,
+        policy=policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        snapshot=now,
+        state=state_of(now),
+        facts=facts(now),
+        settings=settings(now),
+        maps=maps(now),
+        growth=Markup(growth_svg(now)),
+        rows=now.rows[:TABLE_ROWS],
+        more_rows=max(0, len(now.rows) - TABLE_ROWS),
+        items=[gallery_item(board, found) for found in chosen],
+        player=player(board, chosen[0]) if chosen and board.squares <= PLAYER_SQUARES else None,
+    )
+
+
+def maps(now: Snapshot) -> list[tuple[str, Markup | None]]:
+    """Heat maps with their titles; large boards have one or none."""
+    squares = now.run.board.squares
+    shown = ["tours", "first"] if squares <= TWO_MAPS_SQUARES else ["tours"] if squares <= MAP_SQUARES else []
+    return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown]
+
+
+def gallery(now: Snapshot) -> list[Found]:
+    """Some tours that differ: symmetric ones, and others from squares all over the board, found early and late."""
+    room = gallery_room(now.run.board)
+    found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
+    starts = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
+    picked = spread(starts, room - len(found))
+    rounds = -(-(room - len(found)) // max(1, len(picked)))
+    for start in picked:
+        selection = Selection(now, Wanted(start))
+        for number in spread(range(len(selection)), rounds):
+            found += selection.page(number, 1)
+    return list({tuple(one.squares): one for one in found[:room]}.values())
+
+
+def gallery_room(board: Board) -> int:
+    """How many pictures there is room for."""
+    if board.squares > PLAYER_SQUARES:
+        return 0
+    size = board.squares * (190 if board.squares <= NUMBERED_SQUARES else 40)  # bytes of a picture, about
+    return max(1, min(GALLERY_TOURS, GALLERY_BYTES // size))
+
+
+def spread(items: Sequence[Item], count: int) -> list[Item]:
+    """At most so many of the items, evenly spread."""
+    count = min(count, len(items))
+    return [items[index * len(items) // count] for index in range(count)]
+
+
+def bundle(*names: str) -> str:
+    """Scripts of the site as one: a page from disk may not import modules."""
+    texts = [(STATIC / name).read_text(encoding="utf-8") for name in names]
+    return "\n".join(re.sub(r"^import .*?;\n|^export (?=\w)", "", text, flags=re.MULTILINE) for text in texts)
+
+
+def policy(style: str, script: str) -> str:
+    """Nothing but the page's own style and script, known by their hashes."""
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
