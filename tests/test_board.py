@@ -7,17 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.model.board import (
-    MAX_SIDE,
-    Board,
-    column_name,
-    column_number,
-    parse_size,
-    why_no_closed_tour,
-    why_no_tour,
-    why_no_tour_from,
-)
+from enumerate.model.board import MAX_SIDE, Board, column_name, column_number, parse_size
 from enumerate.model.errors import BadRequest
+from enumerate.model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 
 sides = st.integers(1, 9)
 boards = st.builds(Board, sides, sides)

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from enumerate.model.board import Board, are_near
+from enumerate.model.batch import batch_arrays
+from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job
-from enumerate.model.tour import batch_arrays
+from enumerate.model.theorems import are_near
 from enumerate.search.slice import make_search
 
 from .serving import serving

@@ -11,6 +11,7 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
+from enumerate.model.batch import batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.jobs import EXHAUSTED, Job, Slice, Totals
 from enumerate.model.tour import (
@@ -19,7 +20,6 @@ from enumerate.model.tour import (
     are_complete,
     are_legal,
     are_structured,
-    batch_arrays,
     canonical,
     square_dtype,
     symmetries,

@@ -29,10 +29,11 @@ from enumerate.ledger.layout import DISTINCT as FOLDER
 from enumerate.ledger.layout import DISTINCT_RECORD as NAME
 from enumerate.ledger.layout import STAGING
 from enumerate.ledger.storage import open_storage
+from enumerate.model.batch import Batch
 from enumerate.model.board import Board
 from enumerate.model.config import parse_bytes
 from enumerate.model.errors import BadRequest, Damaged, Locked
-from enumerate.model.tour import SYMMETRIES, Batch, are_closed, are_structured, canonical, square_dtype, symmetries
+from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonical, square_dtype, symmetries
 
 from . import reference
 from .tools import command, config_for, environment_with, per_square, run_files, run_serially, search

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.model.board import Board, why_no_tour_from
+from enumerate.model.board import Board
 from enumerate.model.errors import BadRequest
+from enumerate.model.theorems import why_no_tour_from
 from enumerate.search.joining import construct, cut
 
 SIDES = range(5, 25)

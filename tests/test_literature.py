@@ -6,8 +6,9 @@ import csv
 
 import pytest
 
-from enumerate.model.board import Board, why_no_closed_tour, why_no_tour
+from enumerate.model.board import Board
 from enumerate.model.literature import published, published_from
+from enumerate.model.theorems import why_no_closed_tour, why_no_tour
 
 from .tools import PUBLISHED, per_square
 

@@ -9,7 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from enumerate.cli.app import main
-from enumerate.model.board import Board, are_near
+from enumerate.model.board import Board
+from enumerate.model.theorems import are_near
 from enumerate.view.web import real_search
 from enumerate.view.web.app import make_app
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from enumerate.ledger.layout import LOCK
 from enumerate.ledger.storage import is_url, open_storage
+from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job, Slice, Totals
-from enumerate.model.tour import Batch, batch_arrays
 from enumerate.run.coordinator import run
 from enumerate.search import backtrack, warnsdorff
 from enumerate.search.slice import make_search, search_slice

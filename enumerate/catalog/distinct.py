@@ -26,10 +26,10 @@ from ..ledger.records import check_part
 from ..ledger.schema import distinct_schema
 from ..ledger.sink import PartWriter, symmetry_column, tour_column
 from ..ledger.storage import Folder, Storage, stopped_by_storage
+from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import BadRequest, Damaged
 from ..model.jobs import Part
-from ..model.tour import Batch
 from .grouping import SPILLS_AT_ONCE, Grouping, capacity_of
 from .packing import FOUND, ITERATION, START, Packing, Rows
 from .reader import Run

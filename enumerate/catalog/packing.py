@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
+from ..model.batch import Batch
 from ..model.board import Board
-from ..model.tour import Batch, Tours, square_dtype
+from ..model.tour import Tours, square_dtype
 
 Rows = NDArray[np.uint64]
 

@@ -25,11 +25,12 @@ from ..ledger.records import JobProgress, committed_jobs, records
 from ..ledger.schema import TIMES_SCHEMA, distinct_schema, tours_schema
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
+from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import BadRequest, Damaged
 from ..model.jobs import TIMES, Job, Part
-from ..model.tour import SYMMETRIES, Batch, Tours, square_dtype
+from ..model.tour import SYMMETRIES, Tours, square_dtype
 from ..plan.plan import make_plan
 
 BATCH_TOURS = 65_536

@@ -33,10 +33,11 @@ from ..ledger.records import JobProgress, Shelf, check_part, name_of, read_recor
 from ..ledger.schema import TIMES_SCHEMA
 from ..ledger.sink import counted, counts_of
 from ..ledger.summary import FILES, summary_table
+from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Cursor, Job, Part, SliceResult
-from ..model.tour import Batch, are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
+from ..model.tour import are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
 from .reader import Run
 
 _BATCH_TOURS = 16_384  # small enough to stay in a core's cache

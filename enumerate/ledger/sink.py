@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Part, Slice, SliceResult
-from ..model.tour import SYMMETRIES, Batch, Tours, square_dtype
+from ..model.tour import SYMMETRIES, Tours, square_dtype
 from .diversity import Diversity
 from .layout import PART_FOLDERS, part_name, seal_of
 from .schema import TIMES_SCHEMA, tours_schema

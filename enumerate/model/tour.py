@@ -6,7 +6,6 @@ Everything here works from the definition of a tour alone, so that it can judge 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,48 +19,6 @@ Places = NDArray[np.int32]  # one row a tour, one column a square, each value th
 # How a tour can be symmetric. A closed one: its moves, the closing move among them, are mapped onto themselves; an open
 # one: turned by 180 degrees, it is its own reversal. There is no other way for an open one.
 SYMMETRIES = ("none", "path-180", "closed-180", "closed-90", "closed-reflection")
-
-EFFORTS = ("placements", "attempts", "nanoseconds")  # columns of a batch's efforts; negative nanoseconds are not known
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Tours in memory, in the order they were found, and when: after so many iterations; and of which kind they are.
-
-    Efforts tell what each tour took; only strategies that make one tour after the other fill them in.
-    """
-
-    tours: Tours
-    iterations: NDArray[np.int64]
-    closed: NDArray[np.bool_]
-    structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
-    efforts: NDArray[np.int64] | None = None
-
-    @property
-    def columns(self) -> tuple[np.ndarray, ...]:
-        """The arrays that every kernel fills, in their order."""
-        return self.tours, self.iterations, self.closed, self.structured, self.symmetry
-
-    def head(self, count: int) -> Batch:
-        return self[slice(count)]
-
-    def __getitem__(self, rows: slice | NDArray[np.bool_]) -> Batch:
-        tours, iterations, closed, structured, symmetry = (column[rows] for column in self.columns)
-        efforts = None if self.efforts is None else self.efforts[rows]
-        return Batch(tours, iterations, closed, structured, symmetry, efforts)
-
-
-def batch_arrays(capacity: int, board: Board, efforts: bool = False) -> Batch:
-    """Room for a batch."""
-    return Batch(
-        np.empty((capacity, board.length), dtype=square_dtype(board)),
-        np.empty(capacity, dtype=np.int64),
-        np.empty(capacity, dtype=np.bool_),
-        np.empty(capacity, dtype=np.bool_),
-        np.empty(capacity, dtype=np.uint8),
-        np.empty((capacity, len(EFFORTS)), dtype=np.int64) if efforts else None,
-    )
 
 
 def square_dtype(board: Board) -> np.dtype[np.unsignedinteger]:

@@ -8,10 +8,11 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
+from ..model.board import Board
 from ..model.config import SEARCH_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
+from ..model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 
 
 def make_plan(config: Config) -> tuple[Job, ...]:

@@ -21,7 +21,7 @@ from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import Cursor
 from ..search.depth_first import rules_of
-from ..search.strategy import neighbour_table
+from ..search.tables import neighbour_table
 
 DESCENTS = 32
 

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
+from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
-from ..model.tour import Batch, batch_arrays, square_dtype
-from .strategy import KernelSearch, Move, Rules, common_rules, corner_pairs, fresh_place, neighbour_table
+from ..model.tour import square_dtype
+from .strategy import KernelSearch, Rules, common_rules
+from .tables import Move, corner_pairs, fresh_place, neighbour_table
 
 _CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 

@@ -15,14 +15,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..model.board import Board, why_no_closed_tour, why_no_tour_from
+from ..model.batch import Batch, batch_arrays
+from ..model.board import Board
 from ..model.config import MAX_FAILURES, Config
 from ..model.errors import EnumerateError
 from ..model.jobs import Cursor, Job
-from ..model.tour import Batch, Tours, batch_arrays
+from ..model.theorems import why_no_closed_tour, why_no_tour_from
+from ..model.tour import Tours
 from .greedy import Greedy
 from .joining import compiled_kernel, construct, prepare
-from .strategy import Searching, corner_pairs
+from .strategy import Searching
+from .tables import corner_pairs
 
 _BASE_ITERATIONS = 10**8  # a few thousand are needed
 

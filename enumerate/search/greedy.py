@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
+from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
-from ..model.tour import Batch, batch_arrays, square_dtype
+from ..model.tour import square_dtype
 from .squirrel import one_ordering, orderings_of
-from .strategy import KernelSearch, Rules, Searching, common_rules, corner_pairs, fresh_place, moves_table
+from .strategy import KernelSearch, Rules, Searching, common_rules
+from .tables import corner_pairs, fresh_place, moves_table
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
 _UNKNOWN = -(2**62)  # nanoseconds

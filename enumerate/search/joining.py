@@ -39,10 +39,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
-from ..model.board import MOVES, Board, are_near
+from ..model.board import MOVES, Board
 from ..model.errors import BadRequest
+from ..model.theorems import are_near
 from ..model.tour import Tours
-from .strategy import corner_pairs
+from .tables import corner_pairs
 
 # Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
 # squares that must follow one another in it, in either order. The same request always brings the same tour.

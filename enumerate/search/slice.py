@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
-from ..model.tour import Batch, batch_arrays
 from . import backtrack, divide, greedy, warnsdorff
 from .strategy import Searching
 

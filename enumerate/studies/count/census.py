@@ -9,9 +9,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...model.board import Board, why_no_closed_tour, why_no_tour
+from ...model.board import Board
 from ...model.errors import BadRequest, Damaged
 from ...model.literature import Published, published, published_from
+from ...model.theorems import why_no_closed_tour, why_no_tour
 from .counting import Effort, count_cycles, count_from, count_paths
 from .reach import cost
 

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.cache import load_kernel
-from ...model.board import Board, why_no_closed_tour, why_no_tour, why_no_tour_from
+from ...model.board import Board
 from ...model.errors import BadRequest
+from ...model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 from .frontier import (
     MAX_PLACES,
     Problem,

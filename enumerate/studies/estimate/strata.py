@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import descent
-from ...model.board import Board, why_no_tour_from
+from ...model.board import Board
 from ...model.config import Config
 from ...model.errors import BadRequest
 from ...model.jobs import Cursor
+from ...model.theorems import why_no_tour_from
 from ...plan.plan import choose_starts, refuse_impossible
 from ...plan.sizes import Descents, Guess
 

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from starlette.datastructures import QueryParams
 
-from ...model.board import Board, are_near, parse_size
+from ...model.board import Board, parse_size
 from ...model.config import hint
 from ...model.errors import BadRequest
+from ...model.theorems import are_near
 
 SMALLEST, LARGEST = 3, 20  # rows, and columns
 

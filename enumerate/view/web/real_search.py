@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from ...model.board import Board, are_near, why_no_tour, why_no_tour_from
+from ...model.batch import batch_arrays
+from ...model.board import Board
 from ...model.config import Config
 from ...model.jobs import Job
-from ...model.tour import batch_arrays
+from ...model.theorems import are_near, why_no_tour, why_no_tour_from
 from ...search.slice import make_search
 
 FOUND, NONE, GIVEN_UP, UNKNOWN = "found", "none", "given up", "unknown"
