@@ -17,7 +17,7 @@ from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job, Slice, Totals
 from enumerate.run.coordinator import run
-from enumerate.search import backtrack, warnsdorff
+from enumerate.search.depth_first import backtrack, warnsdorff
 from enumerate.search.slice import make_search, search_slice
 
 ROOT = Path(__file__).parents[1]
@@ -60,8 +60,8 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
 def search_batch(config, slice_, kernel=""):
     """What one slice finds, as one batch, and how it went. `kernel` is for depth-first searches."""
     batches = [batch_arrays(0, config.board, config.has_times)]
-    module = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
-    make = (lambda config, job: module.search(config, job, kernel)) if kernel else make_search
+    depth_first = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
+    make = (lambda config, job: depth_first(config, job, kernel)) if kernel else make_search
     found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), make)
     columns = [np.concatenate(columns) for columns in zip(*(batch.columns for batch in batches), strict=True)]
     efforts = np.concatenate([batch.efforts for batch in batches]) if config.has_times else None

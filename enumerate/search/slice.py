@@ -11,12 +11,13 @@ from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
-from . import backtrack, divide, greedy, warnsdorff
+from . import divide, greedy
+from .depth_first import backtrack, warnsdorff
 from .strategy import Searching
 
 _STRATEGIES: dict[str, Callable[[Config, Job], Searching]] = {
-    "warnsdorff": warnsdorff.search,
-    "backtrack": backtrack.search,
+    "warnsdorff": warnsdorff,
+    "backtrack": backtrack,
     "greedy": greedy.search,
     "divide": divide.search,
 }
