@@ -29,8 +29,9 @@ from rich.console import Console  # noqa: E402
 
 from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Ready, Supervisor  # noqa: E402
+from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
-from enumerate.ledger.records import JobProgress, shelves  # noqa: E402
+from enumerate.ledger.records import shelves  # noqa: E402
 from enumerate.ledger.sealed import seal  # noqa: E402
 from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402

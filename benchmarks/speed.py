@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from enumerate.ledger.records import JobProgress  # noqa: E402
+from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.slice import search_slice  # noqa: E402

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import command, line  # noqa: E402
-from enumerate.ledger.records import JobProgress  # noqa: E402
+from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402

@@ -160,7 +160,7 @@ def test_the_version_is_that_of_the_package(tmp_path):
 def test_help_and_version_answer_without_the_heavy_packages(tmp_path):
     script = """
 import sys
-from enumerate.cli import main
+from enumerate.cli.app import main
 for words in (["--help"], ["--version"], [], ["plan", "--help"], ["verify", "--help"], ["show", "--help"],
               ["view", "--help"], ["report", "--help"], ["export", "--help"], ["play", "--help"]):
     assert main(words) == 0, words

@@ -379,8 +379,8 @@ def test_distinct_tours_are_written_anywhere_and_again(place):
 
 KILLED = """
 import os, signal, sys
-from enumerate import distinct
-from enumerate.storage import folder
+from enumerate.catalog import distinct
+from enumerate.ledger.storage import folder
 
 def deadly(function, times):
     def wrapped(*words):

@@ -330,7 +330,7 @@ def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_
 
 def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
-        "import enumerate.work as work, os\n"
+        "import enumerate.run.worker as work, os\n"
         "real = work.run_slice\n"
         "def run_slice(config, shift, slice_):\n"
         "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"

@@ -21,7 +21,7 @@ from .tools import environment_with
 MORTAL = """
 import os, signal, sys
 from pathlib import Path
-from enumerate.storage import Folder
+from enumerate.ledger.storage import Folder
 
 left = int(sys.argv[1])
 

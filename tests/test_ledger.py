@@ -10,10 +10,11 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
+from enumerate.ledger.job_progress import records
 from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
 from enumerate.ledger.layout import MANIFEST as NAME
 from enumerate.ledger.manifest import new_shift, read_manifest, write_manifest
-from enumerate.ledger.records import name_of, records
+from enumerate.ledger.records import name_of
 from enumerate.ledger.sealed import seal, unseal
 from enumerate.ledger.sink import Sink
 from enumerate.ledger.storage import is_url, open_storage

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.ledger.records import JobProgress
+from enumerate.ledger.job_progress import JobProgress
 from enumerate.model.board import Board
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import EXHAUSTED, FULL, Job, SliceResult

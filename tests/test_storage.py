@@ -22,8 +22,8 @@ OLD, NEW = b"old" * 1000, b"new" * 1000
 
 HOLDER = """
 import sys
-from enumerate.errors import Locked
-from enumerate.storage import open_storage
+from enumerate.model.errors import Locked
+from enumerate.ledger.storage import open_storage
 
 try:
     with open_storage(sys.argv[1]).lock():

@@ -20,9 +20,8 @@ from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.cli.app import Request, main
 from enumerate.ledger.layout import seal_of
-from enumerate.ledger.schema import TIMES_SCHEMA
+from enumerate.ledger.parts import TIMES_SCHEMA, PartWriter
 from enumerate.ledger.sealed import seal, unseal
-from enumerate.ledger.sink import PartWriter
 from enumerate.model.board import Board
 from enumerate.model.config import MOVE_ORDER, Config, parse_moves
 from enumerate.model.errors import BadRequest

@@ -22,9 +22,8 @@ import pyarrow as pa
 
 from ..ledger.classes import Classes, Distinct, fingerprint, write_record
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
+from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
 from ..ledger.records import check_part
-from ..ledger.schema import distinct_schema
-from ..ledger.sink import PartWriter, symmetry_column, tour_column
 from ..ledger.storage import Folder, Storage, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,18 +19,26 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..ledger.classes import find_record
+from ..ledger.job_progress import JobProgress, committed_jobs, records
 from ..ledger.layout import MANIFEST, is_of_start
 from ..ledger.manifest import Manifest, read_manifest
-from ..ledger.records import JobProgress, committed_jobs, records
-from ..ledger.schema import TIMES_SCHEMA, distinct_schema, tours_schema
+from ..ledger.parts import (
+    TIMES_SCHEMA,
+    decode_squares,
+    decode_symmetries,
+    decode_tours,
+    distinct_schema,
+    open_part,
+    tours_schema,
+)
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
-from ..model.errors import BadRequest, Damaged
+from ..model.errors import BadRequest
 from ..model.jobs import TIMES, Job, Part
-from ..model.tour import SYMMETRIES, Tours, square_dtype
+from ..model.tour import Tours
 from ..plan.plan import make_plan
 
 BATCH_TOURS = 65_536
@@ -135,16 +143,7 @@ class Run:
         `data` is its content if it was read before; it is never larger than a slice.
         """
         for rows in self._read(part, tours_schema(self.board), batch_tours, data):
-            yield self._batch(rows, part)
-
-    def _batch(self, rows: pa.RecordBatch, part: Part) -> Batch:
-        return Batch(
-            _squares(rows.column("tour"), self.board),
-            rows.column("iteration").to_numpy(),
-            np.full(len(rows), part.kind == "closed"),
-            rows.column("structured").to_numpy(zero_copy_only=False),
-            _symmetry_codes(rows.column("symmetry"), part),
-        )
+            yield decode_tours(rows, self.board, part.kind == "closed", part.name)
 
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
         """Some tours of one part, by their places in it, from 0 and ascending; row groups without any are skipped."""
@@ -157,7 +156,7 @@ class Run:
                     tables.append(file.read_row_group(group, use_threads=False).take(here))
                 first = after
         (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
-        return self._batch(batch, part)
+        return decode_tours(batch, self.board, part.kind == "closed", part.name)
 
     def structured(self, part: Part) -> NDArray[np.bool_]:
         """For each tour of one part whether it is structured."""
@@ -166,7 +165,7 @@ class Run:
     def symmetries(self, part: Part) -> NDArray[np.uint8]:
         """For each tour of one part its place in SYMMETRIES."""
         column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
-        return _symmetry_codes(column, part)
+        return decode_symmetries(column, part.name)
 
     def iterations(self, part: Part) -> NDArray[np.int64]:
         """When each tour of one part was found."""
@@ -193,13 +192,13 @@ class Run:
         start = rows.column("start")
         squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
         return DistinctTours(
-            _squares(rows.column("tour"), self.board),
+            decode_squares(rows.column("tour"), self.board),
             rows.column("multiplicity").to_numpy(),
             rows.column("found").to_numpy(),
             squares[start.indices.to_numpy()],
             rows.column("iteration").to_numpy(),
             rows.column("structured").to_numpy(zero_copy_only=False),
-            _symmetry_codes(rows.column("symmetry"), part),
+            decode_symmetries(rows.column("symmetry"), part.name),
         )
 
     def times(self, start: str | None = None) -> pa.Table:
@@ -214,17 +213,8 @@ class Run:
         with self._opened(part, schema, data) as file:
             yield from file.iter_batches(batch_rows)
 
-    @contextmanager
-    def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> Iterator[pq.ParquetFile]:
-        """A part to read from; whatever is wrong with it is damage."""
-        stream = pa.BufferReader(self.storage.read(part.name) if data is None else data)
-        try:
-            with pq.ParquetFile(stream, page_checksum_verification=True) as file:
-                if not file.schema_arrow.equals(schema, check_metadata=True):
-                    raise Damaged(f"damaged, its columns are not those of a part of this run: {part.name}")
-                yield file
-        except (OSError, pa.ArrowException, KeyError) as error:
-            raise Damaged(f"damaged, cannot be read: {self.storage.where(part.name)} ({error})") from None
+    def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> AbstractContextManager[pq.ParquetFile]:
+        return open_part(self.storage.read(part.name) if data is None else data, schema, part.name)
 
     def summary(self) -> pa.Table:
         """One row for each start square, from the records as they are now."""
@@ -237,21 +227,3 @@ class Run:
     @cached_property
     def _summary(self) -> pa.Table:
         return summary_table(self.config, self.progress)
-
-
-def _squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
-    """A column of tours as an array, without a copy."""
-    dtype = square_dtype(board)
-    values = np.frombuffer(column.buffers()[1], dtype=dtype)
-    first = column.offset * board.length
-    tours: Tours = values[first : first + len(column) * board.length].reshape(len(column), board.length)
-    return tours
-
-
-def _symmetry_codes(column: pa.DictionaryArray, part: Part) -> np.ndarray:
-    """The places of a column's values in SYMMETRIES, whatever dictionary it was written with."""
-    names = column.dictionary.to_pylist()
-    if not set(names) <= set(SYMMETRIES):
-        raise Damaged(f"damaged, an unknown symmetry: {part.name}")
-    codes = np.array([SYMMETRIES.index(name) for name in names], dtype=np.uint8)
-    return np.asarray(codes[column.indices.to_numpy()])

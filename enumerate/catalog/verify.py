@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..ledger.classes import find_record, fingerprint
+from ..ledger.job_progress import JobProgress, records
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -29,8 +30,8 @@ from ..ledger.layout import (
     record_name,
     seal_of,
 )
-from ..ledger.records import JobProgress, Shelf, check_part, name_of, read_record, records, shelves
-from ..ledger.schema import TIMES_SCHEMA
+from ..ledger.parts import TIMES_SCHEMA
+from ..ledger.records import Shelf, check_part, name_of, read_record, shelves
 from ..ledger.sink import counted, counts_of
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch

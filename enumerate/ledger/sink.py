@@ -1,34 +1,24 @@
-"""Batches to parts: tours encoded as Parquet as they come, and published as one file for each variant of a slice.
-
-Measured on 8x8 tours, one thread: fixed-size binary, PLAIN, zstd 3 takes 4.9 bytes a tour and 11 million tours a
-second with the iteration column delta-packed and statistics kept for it alone.
-"""
+"""Batches to parts: the tours of a slice, counted, encoded as they come, and published as one file for each variant."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from ..model.batch import Batch
-from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
 from .diversity import Diversity
 from .layout import PART_FOLDERS, part_name, seal_of
-from .schema import TIMES_SCHEMA, tours_schema
+from .parts import TIMES_SCHEMA, PartWriter, times_columns, tours_columns, tours_schema
 from .storage import Storage
-
-_ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
-_SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
 
 def part_entries(storage: Storage) -> Iterator[tuple[str, int]]:
@@ -128,63 +118,6 @@ def counts_of(batch: Batch) -> dict[str, int]:
     kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
     numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
     return dict(zip(counted(), numbers, strict=True))
-
-
-class PartWriter:
-    """A part in the making: one row group for each batch. The same batches always give the same bytes."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self.schema = schema
-        self.stream = pa.BufferOutputStream()
-        self.rows = 0
-        names = schema.names
-        named = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        self.writer = pq.ParquetWriter(
-            self.stream,
-            schema,
-            compression="zstd",
-            compression_level=3,
-            use_dictionary=named,
-            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name not in named},
-            write_statistics=[name for name in names if name != "tour"],
-            write_page_checksum=True,
-        )
-
-    def write(self, columns: Sequence[pa.Array]) -> None:
-        self.writer.write_table(pa.table(columns, schema=self.schema))
-        self.rows += len(columns[0])
-
-    def close(self) -> memoryview:
-        """The bytes of the part."""
-        self.writer.close()
-        return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
-
-
-def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
-    """A batch as the columns of `tours_schema`."""
-    return [
-        tour_column(batch.tours, board),
-        pa.array(batch.iterations),
-        pa.array(batch.structured),
-        symmetry_column(batch.symmetry),
-    ]
-
-
-def tour_column(tours: Tours, board: Board) -> pa.Array:
-    squares = pa.py_buffer(np.ascontiguousarray(tours))
-    return pa.FixedSizeBinaryArray.from_buffers(tours_schema(board).field("tour").type, len(tours), [None, squares])
-
-
-def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.view(np.int8)), _SYMMETRY_NAMES)
-
-
-def times_columns(batch: Batch) -> list[pa.Array]:
-    """A batch as the columns of `TIMES_SCHEMA`."""
-    assert batch.efforts is not None
-    placements, attempts, nanoseconds = batch.efforts.T
-    seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
-    return [pa.array(batch.iterations), pa.array(placements), pa.array(attempts), seconds]
 
 
 def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:

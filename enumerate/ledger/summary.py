@@ -12,9 +12,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..model.config import Config
+from .job_progress import JobProgress
 from .layout import SUMMARY_CSV, SUMMARY_PARQUET
-from .records import JobProgress
-from .schema import SUMMARY_SCHEMA
 from .storage import Storage
 
 TOTAL = "total"  # the name in `start` of the row of totals
@@ -116,3 +115,35 @@ def is_current(storage: Storage, table: pa.Table) -> bool:
 def remove_summary(storage: Storage) -> None:
     """A summary stands only beside the records it was made from."""
     storage.remove(FILES)
+
+
+SUMMARY_SCHEMA = pa.schema(
+    [
+        pa.field("start", pa.string(), nullable=False),
+        pa.field("row", pa.int32()),
+        pa.field("column", pa.int32()),
+        pa.field("multiplicity", pa.int64(), nullable=False),
+        pa.field("tours_open", pa.int64(), nullable=False),
+        pa.field("tours_closed", pa.int64(), nullable=False),
+        pa.field("structured", pa.int64(), nullable=False),
+        pa.field("path_180", pa.int64(), nullable=False),
+        pa.field("closed_180", pa.int64(), nullable=False),
+        pa.field("closed_90", pa.int64(), nullable=False),
+        pa.field("closed_reflection", pa.int64(), nullable=False),
+        pa.field("left_out", pa.int64(), nullable=False),
+        pa.field("given_up", pa.int64(), nullable=False),
+        pa.field("beginnings", pa.int64(), nullable=False),
+        pa.field("shared_squares", pa.int64(), nullable=False),
+        pa.field("neighbours", pa.int64(), nullable=False),
+        pa.field("iterations", pa.int64(), nullable=False),
+        pa.field("dead_ends", pa.int64(), nullable=False),
+        pa.field("exhausted", pa.bool_(), nullable=False),
+        pa.field("finished", pa.bool_(), nullable=False),
+        pa.field("first_iteration", pa.int64()),
+        pa.field("first_seconds", pa.float64()),
+        pa.field("search_seconds", pa.float64(), nullable=False),
+        pa.field("write_seconds", pa.float64(), nullable=False),
+        pa.field("parts", pa.int64(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+    ]
+)

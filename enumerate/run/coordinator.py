@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ..executors.events import Event, Executor, Finished, LeftOut, Lost, SetAside
 from ..executors.make import make_executor
+from ..ledger.job_progress import JobProgress
 from ..ledger.manifest import CONCLUDING, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
-from ..ledger.records import JobProgress
 from ..ledger.storage import free_bytes, is_url, open_storage, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
 from ..model.config import AUTO, LARGEST, Config

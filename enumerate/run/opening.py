@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from ..ledger.job_progress import JobProgress, progress_of, records
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -20,7 +21,7 @@ from ..ledger.layout import (
     record_name,
 )
 from ..ledger.manifest import CONCLUDING, Manifest, read_manifest, write_manifest
-from ..ledger.records import READERS, JobProgress, Shelf, check_part, progress_of, read_record, records, shelves
+from ..ledger.records import READERS, Shelf, check_part, read_record, shelves
 from ..ledger.sink import part_entries
 from ..ledger.storage import Folder, Hold, Storage, is_url, open_storage
 from ..ledger.summary import FILES

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from ..executors.events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting
-from ..ledger.records import JobProgress
+from ..ledger.job_progress import JobProgress
 from ..model.config import Config
 
 PLAIN_SECONDS = 10.0

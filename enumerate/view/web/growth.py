@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...ledger.job_progress import JobProgress
 from ...ledger.layout import is_of_start
-from ...ledger.records import JobProgress
 from ..chart import Axis, Line, chart_svg
 from .live_run import Snapshot
 

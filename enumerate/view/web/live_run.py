@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run
+from ...ledger.job_progress import JobProgress
 from ...ledger.layout import is_of_start, record_name
-from ...ledger.records import JobProgress, Shelf, read_record, shelves
+from ...ledger.records import Shelf, read_record, shelves
 from ...ledger.sink import counted
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
