@@ -3,7 +3,9 @@
 # ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
 # ./run.sh test --all      the slow, the cluster and the browser tests too
+# ./run.sh coverage        run the tests, the kernels as plain Python, and say which branches none of them takes
 # ./run.sh golden          rewrite the signatures of tests/golden and print what changed
+# ./run.sh lock            pin the packages of pyproject.toml anew; what can stay as it is stays
 # ./run.sh bench ...       run a benchmark from benchmarks/
 #
 # The first call makes .venv and installs the pinned packages into it; later calls find them there.
@@ -100,6 +102,14 @@ golden)
     install requirements-test.lock
     cd "$root"
     exec "$venv/bin/python" -m tests.golden
+    ;;
+lock)
+    command -v uv >/dev/null || die "no uv found; install it with: pip install uv"
+    cd "$root"
+    for extra in "" cluster test; do
+        uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+            ${extra:+--extra "$extra"} pyproject.toml -o "requirements${extra:+-$extra}.lock"
+    done
     ;;
 bench)
     shift

@@ -30,7 +30,7 @@ from enumerate.ledger.storage import objects, open_storage
 from enumerate.model.config import Config
 from enumerate.run.coordinator import run
 from enumerate.view.progress import Quiet
-from tests.cluster.s3 import S3Server
+from tests.support.s3 import S3Server
 
 QUICK = "--quick" in sys.argv
 LIMIT = 20_000_000 if not QUICK else 2_000_000

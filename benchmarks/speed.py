@@ -26,7 +26,7 @@ from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.slice import search_slice  # noqa: E402
-from tests import reference  # noqa: E402
+from tests.support import reference  # noqa: E402
 
 LIMIT = 500_000
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import subprocess
 
 import pytest
 
-from .cluster.s3 import S3Server
+from .support.s3 import S3Server
 
 _numbers = itertools.count()
 
@@ -83,3 +84,17 @@ def open_page(chromium):
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 3 MB, as root; elsewhere there is none to be had, and the test says so."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small file system can be mounted by root only")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)

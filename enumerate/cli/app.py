@@ -626,7 +626,7 @@ def count(
     from ..studies.count.text import census_json, census_view
     from ..view.progress import steps
 
-    config = Config(board=parse_size(size), variant=variant, missing_corner=missing_corner)
+    config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)
     starts = chosen_starts(config.board, start or "")
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
     try:

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from .addresses import OBJECT_STORES, refuse_strange_address, refuse_strange_url
 from .board import MOVES, Board, parse_size
@@ -91,49 +92,22 @@ class Config:
     address: str = ""  # of a Ray cluster; empty: this machine without Ray
     workers: int = 0  # 0: all cores, or all slots of the cluster
 
-    def __post_init__(self) -> None:
-        squares = "".join(self.start.lower().split()).split(",")
-        object.__setattr__(self, "start", ",".join(sorted(squares)))
-        object.__setattr__(self, "h_prob", self.h_prob + 0.0)  # no -0.0: it would have a name of its own
-        if "\0" in self.output:
-            raise BadRequest(f"output is a path, and no path has a zero byte: {self.output!r}")
-        if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", self.output):
-            raise BadRequest(
-                f"an address has two slashes after its colon: {self.output!r}; a folder is ./{self.output}"
-            )
-        if "://" in self.output:
-            refuse_strange_url(self.output)
-        _one_of("variant", self.variant, VARIANTS)
-        _one_of("strategy", self.strategy, STRATEGIES)
-        _one_of("ties", self.ties, TIES)
-        _one_of("executor", self.executor, EXECUTORS)
-        if self.only:
-            _one_of("only", self.only, KINDS)
-        moves = parse_moves(self.move_order)
-        object.__setattr__(self, "move_order", " ".join(f"{down},{right}" for down, right in moves))
-        if self.missing_corner:
-            object.__setattr__(self, "board", replace(self.board, missing=self.board.last_corner))
-        if self.address:
-            refuse_strange_address(self.address)
-            if self.executor == "serial":
-                raise BadRequest(
-                    "--address and --executor serial exclude each other: Ray's workers are not this process"
-                )
-        if not 0.0 <= self.h_prob <= 1.0:
-            raise BadRequest(f"h-prob is a probability from 0 to 1: {self.h_prob}")
-        _in_range("max", self.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
-        _in_range("tours", self.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
-        _in_range("seed", self.seed, 0, LARGEST)
-        _in_range("split", self.split, BY_SIZE, MAX_SPLIT, "prefixes for each start square")
-        if self.expand and self.start != "classes":
-            raise BadRequest(f"--expand is for --start classes: {self.start!r}; others are searched as they are")
-        if self.start == "once" and self.variant != "closed":
-            raise BadRequest(f"--start once finds closed tours: {self.variant!r}; use --variant closed or --start all")
-        _in_range("failures", self.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
-        _in_range("workers", self.workers, 0, MAX_WORKERS, "0 means one for each core")
-        _in_range("slice-iterations", self.slice_iterations, 1, LARGEST)
-        most = MAX_SLICE_BYTES // self.tour_bytes
-        _in_range("slice-tours", self.slice_tours, 0, max(1, most), "0 chooses; more would not fit into memory")
+    @classmethod
+    def checked(cls, **values: Any) -> Config:
+        """A config of these fields, written in one way and checked; whoever has one trusts it."""
+        config = cls(**_normalised(values))
+        _refuse_output(config.output)
+        _one_of("variant", config.variant, VARIANTS)
+        _one_of("strategy", config.strategy, STRATEGIES)
+        _one_of("ties", config.ties, TIES)
+        _one_of("executor", config.executor, EXECUTORS)
+        if config.only:
+            _one_of("only", config.only, KINDS)
+        if config.address:
+            refuse_strange_address(config.address)
+        _refuse_contradictions(config)
+        _refuse_out_of_range(config)
+        return config
 
     @property
     def tour_bytes(self) -> int:
@@ -256,7 +230,50 @@ class Config:
         checked = {**_DEFAULTS.get(strategy, {}), **checked}
         if checked.get("address") == "":
             raise BadRequest("address is empty: give auto, local or host:port, or leave it out for this machine alone")
-        return cls(**checked)  # type: ignore[arg-type]  # _convert has checked every type
+        return cls.checked(**checked)
+
+
+def _normalised(values: dict[str, Any]) -> dict[str, Any]:
+    """What can be written in several ways, in one: it is part of the identity."""
+    values = {name: getattr(Config, name) for name in ("board", "start", "h_prob", "move_order")} | values
+    values["start"] = ",".join(sorted("".join(values["start"].lower().split()).split(",")))
+    values["h_prob"] += 0.0  # no -0.0: it would have a name of its own
+    values["move_order"] = " ".join(f"{down},{right}" for down, right in parse_moves(values["move_order"]))
+    if values.get("missing_corner"):
+        values["board"] = replace(values["board"], missing=values["board"].last_corner)
+    return values
+
+
+def _refuse_output(output: str) -> None:
+    if "\0" in output:
+        raise BadRequest(f"output is a path, and no path has a zero byte: {output!r}")
+    if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", output):
+        raise BadRequest(f"an address has two slashes after its colon: {output!r}; a folder is ./{output}")
+    if "://" in output:
+        refuse_strange_url(output)
+
+
+def _refuse_contradictions(config: Config) -> None:
+    if config.address and config.executor == "serial":
+        raise BadRequest("--address and --executor serial exclude each other: Ray's workers are not this process")
+    if config.expand and config.start != "classes":
+        raise BadRequest(f"--expand is for --start classes: {config.start!r}; others are searched as they are")
+    if config.start == "once" and config.variant != "closed":
+        raise BadRequest(f"--start once finds closed tours: {config.variant!r}; use --variant closed or --start all")
+
+
+def _refuse_out_of_range(config: Config) -> None:
+    if not 0.0 <= config.h_prob <= 1.0:
+        raise BadRequest(f"h-prob is a probability from 0 to 1: {config.h_prob}")
+    _in_range("max", config.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
+    _in_range("tours", config.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
+    _in_range("seed", config.seed, 0, LARGEST)
+    _in_range("split", config.split, BY_SIZE, MAX_SPLIT, "prefixes for each start square")
+    _in_range("failures", config.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
+    _in_range("workers", config.workers, 0, MAX_WORKERS, "0 means one for each core")
+    _in_range("slice-iterations", config.slice_iterations, 1, LARGEST)
+    most = max(1, MAX_SLICE_BYTES // config.tour_bytes)
+    _in_range("slice-tours", config.slice_tours, 0, most, "0 chooses; more would not fit into memory")
 
 
 def parse_moves(text: str) -> tuple[tuple[int, int], ...]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from enumerate.catalog.distinct import write_distinct
 from enumerate.model.config import Config
 
-from ..tools import run_serially
+from ..support.runs import run_serially
 
 FILE = Path(__file__).with_name("signatures.json")
 BYTES = "bytes"  # the half that holds for one version of pyarrow only

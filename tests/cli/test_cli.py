@@ -1,0 +1,214 @@
+"""The command line as a user meets it: a bad request costs one line, exit code 2, and nothing on disk."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from enumerate import __version__
+from enumerate.cli.app import main
+
+from ..support.commands import command, environment_with
+
+# What a user may type wrong, and what the one line must say.
+BAD = {
+    ("--size", "0"): "a board has at least one row and one column: '0'",
+    ("--size", "-1"): "expected a size such as 8 or 5x6: '-1'",
+    ("--size", "8x"): "expected a size such as 8 or 5x6: '8x'",
+    ("--size", "abc"): "expected a size such as 8 or 5x6: 'abc'",
+    ("--size", "9000"): "a board has at most 67,108,864 squares (8192x8192) and 65,536 rows: '9000'",
+    (
+        "--size",
+        "1000",
+    ): "warnsdorff takes boards of at most 262,144 squares (512x512): 1000x1000; use --strategy divide",
+    (
+        "--strategy",
+        "divide",
+        "--size",
+        "4x6",
+    ): "divide needs both sides to be at least 5: 4x6; use --strategy warnsdorff",
+    ("--strategy", "divide", "--ties", "roth"): "--strategy divide knows no ties: greedy does",
+    ("--strategy", "gredy"): "strategy is warnsdorff, backtrack, greedy or divide: 'gredy'; did you mean 'greedy'?",
+    ("--start", "z9"): "board, whose squares are a1 to h8: 'z9'",
+    ("--start", "a1,a1"): "a start square is named twice: 'a1'",
+    ("--max", "-1"): "(iterations for each start square; 0 means no limit): -1",
+    ("--max", str(10**30)): f"(iterations for each start square; 0 means no limit): {10**30}",
+    ("--h-prob", "2"): "h-prob is a probability from 0 to 1: 2",
+    ("--variant", "opne"): "variant is open, closed or both: 'opne'; did you mean 'open'?",
+    ("--varaint", "open"): "--varaint. Did you mean --variant?",
+    ("--config", "unknown-key.toml"): "unknown key: 'sizee'; did you mean 'size'?",
+    ("--config", "impossible-output.toml", "--executor", "serial"): "output",
+    ("--output", "file"): "the output folder is a file: 'file'; choose another --output",
+    ("--output", "two\nlines"): r"the output folder is a file: 'two\nlines'; choose another --output",
+    ("--variant", "closed", "--size", "5"): "visits an odd number of squares: 5x5; use --variant open or an even board",
+}
+
+# The same, where calling `main` here shows as much as a process of its own.
+BAD_HERE = {
+    ("plan", "--size", "8x"): "expected a size such as 8 or 5x6: '8x'",
+    ("plan", "--size", "8\n9"): r"expected a size such as 8 or 5x6: '8\n9'",
+    (
+        "plan",
+        "--size",
+        "4",
+    ): "has a tour only if the other side is 3 or at least 5: 4x4; use a larger board, such as 5x5",
+    ("plan", "--start", "random:65"): "only 64 squares",
+    ("plan", "--max", "many\nmore"): "many",
+    ("plan", "--max", "0x" + "f" * 5_000): "max",
+    ("plan", "--max", "0.4"): "0.4",  # rounded, it would mean no limit at all
+    ("plan", "--seed", "1.5"): "1.5",
+    ("plan", "--workers", "1.5"): "1.5",
+    ("plan", "--h-prob", "nan"): "h-prob is a probability from 0 to 1: nan",
+    ("plan", "--config", "none.toml"): "cannot read the config file: 'none.toml' (No such file or directory)",
+    ("plan", "--sise", "8"): "--sise. Did you mean --size?",
+    ("pln",): "unexpected word: 'pln'; did you mean 'plan'?",
+    ("plan", "more"): "unexpected word: 'more'",
+    ("show", "nowhere"): "'nowhere'",
+    ("view", "nowhere", "--no-open"): "'nowhere'",
+    ("view", "--prot", "1"): "--prot. Did you mean --port?",
+    ("report", "nowhere"): "'nowhere'",
+    ("export", "nowhere"): "'nowhere'",
+    ("verify", "nowhere"): "'nowhere'",
+}
+
+
+def words_id(words):
+    return " ".join(words)[:40]
+
+
+def fill(folder):
+    """What stands in the folder of a user before the bad request, and must stand there afterwards."""
+    for name in ("file", "two\nlines"):
+        (folder / name).write_text("precious", encoding="utf-8")
+    (folder / "unknown-key.toml").write_text("sizee = 6", encoding="utf-8")
+    (folder / "impossible-output.toml").write_text(r'output = "a\u0000b"', encoding="utf-8")
+
+
+def tree(folder):
+    """Everything below a folder, with the content of files."""
+    return {path: path.read_bytes() if path.is_file() else None for path in Path(folder).rglob("*")}
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory):
+    """What `python -m enumerate` did for each bad request, and its folder before and after. All at once: it is slow."""
+
+    def refused(words, folder):
+        fill(folder)
+        before = tree(folder)
+        return command(*words, cwd=folder), before, tree(folder)
+
+    folders = [tmp_path_factory.mktemp("cli") for _ in BAD]  # before the threads: mktemp is not made for them
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(BAD, pool.map(refused, BAD, folders), strict=True))
+
+
+def assert_one_line(code, out, err, told):
+    assert "Traceback" not in err
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert err.endswith("\n")
+    assert told in err
+
+
+@pytest.mark.parametrize("words", BAD, ids=words_id)
+def test_a_bad_request_gets_one_line_and_writes_nothing(refusals, words):
+    done, before, after = refusals[words]
+    assert_one_line(done.returncode, done.stdout, done.stderr, BAD[words])
+    assert after == before
+
+
+@pytest.mark.parametrize("words", BAD_HERE, ids=words_id)
+def test_a_bad_request_inside_a_process_gets_one_line_too(tmp_path, monkeypatch, capsys, words):
+    monkeypatch.chdir(tmp_path)
+    code = main(list(words))
+    assert_one_line(code, *capsys.readouterr(), BAD_HERE[words])
+    assert tree(tmp_path) == {}
+
+
+# Help and version
+
+
+def test_no_words_show_the_help(tmp_path):
+    nothing, asked = command(cwd=tmp_path), command("--help", cwd=tmp_path)
+    assert nothing.returncode == asked.returncode == 0
+    assert nothing.stdout == asked.stdout
+    assert nothing.stderr == asked.stderr == ""
+    assert tree(tmp_path) == {}
+
+
+def test_the_help_names_every_flag_and_command(capsys):
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    flags = ["variant", "size", "max", "tours", "start", "prune", "no-prune", "h-prob", "seed", "output", "workers",
+             "executor", "slice-iterations", "slice-tours", "config", "fresh", "quiet", "json"]  # fmt: skip
+    assert [flag for flag in flags if f"--{flag}" not in text] == []
+    assert [
+        name for name in ("plan", "verify", "show", "view", "report", "export", "play") if f"{name} " not in text
+    ] == []
+
+
+def test_the_version_is_that_of_the_package(tmp_path):
+    done = command("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
+
+
+def test_help_and_version_answer_without_the_heavy_packages(tmp_path):
+    script = """
+import sys
+from enumerate.cli.app import main
+for words in (["--help"], ["--version"], [], ["plan", "--help"], ["verify", "--help"], ["show", "--help"],
+              ["view", "--help"], ["report", "--help"], ["export", "--help"], ["play", "--help"]):
+    assert main(words) == 0, words
+    heavy = {"numba", "llvmlite", "pyarrow", "ray", "starlette", "uvicorn", "jinja2"} & set(sys.modules)
+    assert not heavy, (words, heavy)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment_with(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# Plans
+
+
+def test_plan_shows_the_jobs_and_writes_nothing(tmp_path):
+    done = command("plan", "--size", "6", "--start", "classes", "--variant", "closed", "--max", "1000", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert rows[0] == ["job", "start", "multiplicity", "begins", "work"]
+    assert rows[1:7] == [
+        ["0", "a1", "4", "search"], ["1", "b1", "8", "search"], ["2", "c1", "8", "search"],
+        ["3", "b2", "4", "search"], ["4", "c2", "8", "search"], ["5", "c3", "4", "search"],
+    ]  # fmt: skip
+    assert "6 jobs, at most 1,000 iterations each" in done.stdout
+    assert "closed-6x6-classes" in done.stdout
+    assert tree(tmp_path) == {}
+
+
+def test_plan_tells_which_jobs_are_hopeless_and_counts_the_others(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(["plan", "--size", "5", "--max", "0"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("starts on the colour of its corners") == 12
+    assert "13 jobs, no limit of iterations each" in text
+    assert tree(tmp_path) == {}
+
+
+def test_flags_beat_the_config_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("some.toml").write_text('size = 6\nstart = "a1,b1"\nmax = 7\n', encoding="utf-8")
+    assert main(["plan", "--config", "some.toml", "--size", "5x6", "--max", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "2 jobs, at most 9 iterations each" in text
+    assert "open-5x6-a1+b1" in text

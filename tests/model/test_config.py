@@ -1,0 +1,333 @@
+"""One config from flags and files: bad values get one line that shows them, good ones a folder and an identity."""
+
+from dataclasses import fields
+
+import pytest
+
+from enumerate.cli.app import Request
+from enumerate.model.board import Board
+from enumerate.model.config import Config, read_toml
+from enumerate.model.errors import BadRequest
+
+LARGEST = 10**18
+
+
+def refusal(make, *arguments, **values):
+    with pytest.raises(BadRequest) as caught:
+        make(*arguments, **values)
+    line = str(caught.value)
+    assert line
+    assert "\n" not in line
+    return line
+
+
+@pytest.fixture
+def resolve(tmp_path):
+    """A function from the text of a config file, and flags, to the config."""
+
+    def resolved(text, **flags):
+        path = tmp_path / "some.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return Request(config=str(path), **flags).resolve()
+
+    return resolved
+
+
+# Bad values
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("size", "0"),
+        ("size", "8x"),
+        ("size", "10000x10000"),
+        ("size", -1),
+        ("size", 0),
+        ("size", 8193),
+        ("size", 8.0),
+        ("size", True),
+        ("size", [5, 6]),
+        ("variant", "opne"),
+        ("variant", "Open"),
+        ("variant", ""),
+        ("variant", "a\nb"),
+        ("variant", 1),
+        ("start", 5),
+        ("start", ["a1", "d4"]),
+        ("executor", "ray"),
+        ("executor", "thread"),
+        ("executor", False),
+        ("prune", "yes"),
+        ("prune", 1),
+        ("h-prob", 2),
+        ("h-prob", -0.5),
+        ("h-prob", 1.0000001),
+        ("h-prob", float("nan")),
+        ("h-prob", float("inf")),
+        ("h-prob", "0.5"),
+        ("h-prob", True),
+        ("max", -1),
+        ("max", 10**30),
+        ("max", LARGEST + 1),
+        ("max", 1.5),
+        ("max", 1e6),
+        ("max", "500"),
+        ("max", True),
+        ("tours", -1),
+        ("tours", 10**30),
+        ("seed", -1),
+        ("seed", LARGEST + 1),
+        ("seed", 0.0),
+        ("workers", -1),
+        ("workers", 1025),
+        ("workers", "all"),
+        ("slice-iterations", 0),
+        ("slice-iterations", -5),
+        ("slice-iterations", LARGEST + 1),
+        ("slice-tours", -1),
+        ("slice-tours", 2**20 + 1),
+        ("output", 5),
+        ("output", ["a"]),
+    ],
+)
+def test_a_bad_value_is_refused_in_one_line_that_names_the_key_and_shows_the_value(key, value):
+    line = refusal(Config.from_values, {key: value})
+    shown = repr(value) if isinstance(value, str) else str(value)
+    assert shown in line
+    assert key in line or key == "size"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("max", 0), ("max", LARGEST), ("tours", LARGEST), ("seed", LARGEST), ("workers", 1024), ("slice-iterations", 1),
+     ("slice-iterations", LARGEST), ("slice-tours", 2**20), ("h-prob", 0.0), ("h-prob", 1.0), ("prune", False)],
+)  # fmt: skip
+def test_the_ends_of_each_range_are_good(key, value):
+    assert getattr(Config.from_values({key: value}), key.replace("-", "_")) == value
+
+
+@pytest.mark.parametrize(("word", "meant"), [("opne", "open"), ("close", "closed"), ("bot", "both")])
+def test_a_misspelt_variant_gets_a_hint(word, meant):
+    assert refusal(Config.checked, variant=word).endswith(f"{word!r}; did you mean {meant!r}?")
+
+
+def test_a_word_like_no_variant_gets_no_hint():
+    assert refusal(Config.checked, variant="xyz") == "variant is open, closed or both: 'xyz'"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("sizee", "size"), ("varient", "variant"), ("h_prob", "h-prob"), ("slice_tours", "slice-tours")]
+)
+def test_an_unknown_key_gets_a_hint(key, meant):
+    assert refusal(Config.from_values, {key: 1}) == f"unknown key: {key!r}; did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("key", ["qqq", "board", "", "a\nb"])
+def test_an_unknown_key_like_no_other_gets_the_known_ones(key):
+    line = refusal(Config.from_values, {key: 1})
+    known = {field.name.replace("_", "-") for field in fields(Config)} - {"board"} | {"size"}
+    assert line == f"unknown key: {key!r}; known are {', '.join(sorted(known))}"
+
+
+# Config files
+
+
+def test_a_file_sets_every_key(resolve):
+    config = resolve(
+        """
+        size = "5x6"
+        variant = "both"
+        start = "a1,d4"
+        prune = false
+        h-prob = 0.5
+        seed = 7
+        slice-iterations = 1_000
+        slice-tours = 10
+        max = 0
+        tours = 3
+        output = "there"
+        executor = "serial"
+        workers = 2
+        """
+    )
+    assert config == Config(
+        board=Board(5, 6), variant="both", start="a1,d4", prune=False, h_prob=0.5, seed=7, slice_iterations=1_000,
+        slice_tours=10, max=0, tours=3, output="there", executor="serial", workers=2,
+    )  # fmt: skip
+
+
+def test_an_empty_file_and_no_file_give_the_defaults(resolve):
+    assert resolve("") == resolve("# nothing\n") == Request().resolve() == Config()
+
+
+def test_a_size_in_a_file_may_be_a_number_and_a_probability_whole(resolve):
+    assert resolve("size = 6\nh-prob = 0") == Config(board=Board(6, 6), h_prob=0.0)
+
+
+def test_flags_beat_the_file_and_leave_the_rest_of_it(resolve):
+    text = 'size = 6\nmax = 100\nvariant = "closed"\nprune = false\nh-prob = 0.5\n'
+    config = resolve(text, size="5x6", max=0, prune=True, h_prob=0.0)
+    assert config == Config(board=Board(5, 6), max=0, variant="closed", prune=True, h_prob=0.0)
+
+
+def test_a_bad_value_in_the_file_does_no_harm_if_a_flag_beats_it(resolve):
+    assert resolve("max = -1", max=5).max == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sizee = 8", "unknown key: 'sizee'; did you mean 'size'?"),
+        ("[size]\nrows = 8", "size is a size such as 8 or '5x6': {'rows': 8}"),
+        ("[run]\nsize = 8", "unknown key: 'run'"),
+        ("config = 'other.toml'", "unknown key: 'config'"),
+        ("max = 1.5", "max is a whole number: 1.5"),
+        ("max = 2024-01-01", "max is a whole number: "),
+        ("max = -1", "max is a whole number from 0"),
+        ('start = ["a1"]', "start is a text: ['a1']"),
+        ("size = 8\nsize = 8", "not valid TOML"),
+        ("size = ", "not valid TOML"),
+        ("size 8", "not valid TOML"),
+        (b'variant = "\xff"', "not valid TOML"),
+        (b"\x00", "not valid TOML"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(resolve, text, told):
+    assert told in refusal(resolve, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("max = " + "1" * 5_000, id="a number Python refuses to read"),
+        pytest.param("max = 0x" + "f" * 5_000, id="a number Python refuses to print"),
+        pytest.param("size = 0x" + "f" * 5_000, id="a size Python refuses to print"),
+        pytest.param("h-prob = 1" + "0" * 400, id="a whole number too large for a float"),
+        pytest.param("max = " + "[" * 10_000, id="lists in lists without end"),
+    ],
+)
+def test_a_monstrous_value_is_refused_in_one_line_too(resolve, text):
+    refusal(resolve, text)
+
+
+def test_a_file_that_is_not_there_or_not_a_file_is_refused_with_its_name(tmp_path):
+    assert refusal(read_toml, "none.toml") == "cannot read the config file: 'none.toml' (No such file or directory)"
+    assert refusal(read_toml, str(tmp_path)) == f"cannot read the config file: {str(tmp_path)!r} (Is a directory)"
+
+
+# Folders
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({}, "open-8x8"),
+        ({"variant": "closed", "size": "5x6"}, "closed-5x6"),
+        ({"start": "classes"}, "open-8x8-classes"),
+        ({"start": "d4,a1"}, "open-8x8-a1+d4"),
+        ({"start": "random:5", "seed": 3}, "open-8x8-random5-seed3"),
+        ({"prune": False}, "open-8x8-plain"),
+        ({"h-prob": 0.25, "seed": 7}, "open-8x8-h0.25-seed7"),
+        ({"size": 6, "start": "a1", "prune": False, "h-prob": 0, "seed": 1}, "open-6x6-a1-plain-h0-seed1"),
+    ],
+)
+def test_the_folder_is_named_after_the_search(values, name):
+    assert Config.from_values(values).place == f"output/{name}"
+
+
+def test_output_is_the_folder_itself():
+    assert Config(output="here/there", variant="closed").place == "here/there"
+
+
+@pytest.mark.parametrize(("key", "value"), [("max", 1), ("tours", 5), ("workers", 3), ("executor", "serial")])
+def test_a_call_with_another_budget_or_other_workers_meets_the_same_run(key, value):
+    config = Config.from_values({key: value})
+    assert config != Config()
+    assert config.place == Config().place
+    assert config.identity == Config().identity
+
+
+@pytest.mark.parametrize(
+    ("key", "one", "other"),
+    [
+        ("start", "a1,d4", "d4,a1"),
+        ("start", "a1,d4", " A1 , D4 "),
+        ("start", "a1,d4", "a1,\td4"),
+        ("start", "classes", "Classes"),
+        ("size", "8", "8x8"),
+        ("size", "5x6", " 5X6 "),
+        ("h-prob", 1, 1.0),
+        ("h-prob", 0.0, -0.0),
+    ],
+)
+def test_the_same_search_said_otherwise_has_the_same_identity_and_folder(key, one, other):
+    one, other = Config.from_values({key: one}), Config.from_values({key: other})
+    assert one.identity == other.identity
+    assert one.place == other.place
+
+
+def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
+    names = [Board(8, 8).name(square) for square in range(64)]
+    folders = {Config(start=",".join(names[:count])).place for count in range(1, 65)}
+    assert len(folders) == 64
+    assert max(map(len, folders)) <= 60
+
+
+# Identity
+
+
+def test_the_identity_of_the_standard_run():
+    assert Config().identity == {
+        "format": 4,
+        "search": 2,
+        "size": "8x8",
+        "missing-corner": False,
+        "variant": "open",
+        "strategy": "warnsdorff",
+        "start": "all",
+        "only": "",
+        "write": True,
+        "prune": True,
+        "h-prob": 1.0,
+        "seed": 0,
+        "split": 1,
+        "expand": False,
+        "slice-iterations": 10_000_000,
+        "slice-tours": 524_288,
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("size", "5x6"), ("variant", "closed"), ("start", "a1"), ("prune", False), ("h-prob", 0.5), ("seed", 1),
+     ("slice-iterations", 5), ("slice-tours", 5), ("only", "structured"), ("write", False), ("missing-corner", True),
+     ("split", 8), ("split", "by-size")],
+)  # fmt: skip
+def test_whatever_changes_the_tours_or_their_parts_changes_the_identity(key, value):
+    changed = Config.from_values({key: value}).identity
+    assert [name for name in changed if changed[name] != Config().identity[name]] == [key]
+    assert changed[key] == value
+
+
+def test_a_config_is_rebuilt_from_its_identity():
+    config = Config(board=Board(5, 6), variant="both", start="a1,d4", prune=False, h_prob=0.1, seed=7)
+    assert rebuilt(config).identity == config.identity
+
+
+@pytest.mark.parametrize("values", [{"split": 7}, {"max": 0}, {"start": "classes", "expand": True}], ids=str)
+def test_how_a_run_is_split_and_expanded_is_rebuilt_from_its_identity(values):
+    config = Config(**values)
+    assert rebuilt(config).identity == config.identity
+    assert (rebuilt(config).split, rebuilt(config).expand) == (config.settled.split, config.expand)
+
+
+def rebuilt(config):
+    return Config.from_values({key: value for key, value in config.identity.items() if key not in ("format", "search")})
+
+
+@pytest.mark.parametrize(
+    ("size", "tours"), [("8", 524_288), ("9", 414_252), ("16", 131_072), ("17", 58_052), ("256", 256)]
+)
+def test_a_slice_holds_at_most_32_mebibytes_of_tours(size, tours):
+    assert Config.from_values({"size": size}).tours_in_slice == tours

@@ -1,0 +1,554 @@
+"""Killed, interrupted, starved and contended: nothing is lost, nothing is repeated, and the same bytes come out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.executors.events import Lost, SetAside
+from enumerate.kernels.cache import cache_folder
+from enumerate.ledger.manifest import write_manifest
+from enumerate.ledger.storage import Folder
+from enumerate.run.coordinator import run
+from enumerate.run.worker import run_slice
+
+from ..support.commands import arguments, children, command, environment_with, started, wait_for
+from ..support.runs import Silent, commits, part_sums, run_serially, small
+from ..support.searches import config_for
+
+CALLS = ("link", "replace", "fsync", "unlink", "mkdir", "rename")
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("expected") / "run"
+    run_serially(small(folder))
+    return part_sums(folder)
+
+
+def die_at(number, before):
+    """Make this process kill itself at its N-th call that changes the file system, before or after the call."""
+    calls = [0]
+
+    def deadly(call):
+        def counted(*args, **kwargs):
+            calls[0] += 1
+            if before and calls[0] == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            try:
+                return call(*args, **kwargs)
+            finally:
+                if calls[0] >= number:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        return counted
+
+    for name in CALLS:
+        setattr(os, name, deadly(getattr(os, name)))
+
+
+def run_and_die(config, number, before, **options):
+    """Run in a forked process that dies on the way; False if it came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            die_at(number, before)
+            run_serially(config, **options)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def assert_sound(folder):
+    """Killed at whatever moment: what is there is sound, or it is no run at all."""
+    if (folder / "_run" / "run.json").exists():
+        assert verify(Run(folder)).damage == []
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("steps", [(3_000,), (1_500, 3_000)], ids=["new", "extended"])
+def test_a_run_killed_at_any_change_of_a_file_is_continued_to_the_same_bytes(tmp_path, expected, steps, before):
+    number, stride = 1, 3
+    killed = 0
+    while True:
+        folder = tmp_path / str(number)
+        for limit in steps[:-1]:
+            run_serially(small(folder, max=limit))
+        died = run_and_die(small(folder, max=steps[-1]), number, before)
+        assert_sound(folder)
+        run_serially(small(folder, max=steps[-1]))
+        assert part_sums(folder) == expected, f"killed at call {number}"
+        assert verify(Run(folder)).damage == []
+        if not died:
+            break
+        killed += 1
+        number += stride
+    assert killed > 20
+
+
+def test_a_run_killed_at_each_change_that_supersedes_a_short_slice_keeps_the_whole_one_alone(tmp_path):
+    """One start square, one slice, one part: every state on the way from the short slice to the whole one is met."""
+    options = {"start": "a1", "variant": "open", "slice_tours": 10_000}
+    run_serially(small(tmp_path / "at once", max=1_000, **options))
+    at_once = part_sums(tmp_path / "at once")
+    number, died, states = 1, True, set()
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=500, **options))
+        died = run_and_die(small(folder, max=1_000, **options), number, before=True)
+        assert_sound(folder)
+        states.add((kinds(part_sums(folder)), kinds(path.name for path in commits(folder))))
+        run_serially(small(folder, max=1_000, **options))
+        assert part_sums(folder) == at_once
+        assert [path.name for path in commits(folder)] == ["000000-0000.json"]
+        assert verify(Run(folder)).damage == []
+        number += 1
+    assert states == {
+        ("short", "short"),
+        ("short whole", "short"),
+        ("short whole", "short whole"),
+        ("short whole", "whole"),
+        ("whole", "whole"),
+    }
+
+
+def kinds(names):
+    return " ".join(sorted("short" if "-to-500" in name else "whole" for name in names))
+
+
+def test_a_run_killed_again_and_again_comes_to_its_end(tmp_path, expected):
+    folder = tmp_path / "run"
+    deaths = 0
+    while run_and_die(small(folder), 23, before=deaths % 2 == 0):
+        deaths += 1
+        assert deaths < 50
+    assert deaths > 3
+    assert part_sums(folder) == expected
+
+
+def work_and_die(config, slice_, number):
+    """One worker's slice in a forked process that dies on the way; False if it came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            die_at(number, before=True)
+            run_slice(config, "a shift", slice_)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do_no_harm(tmp_path, expected):
+    """Two workers die one after the other on the same slice that supersedes a shorter one."""
+    number, died = 1, True
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=1_500))
+        config = small(folder)
+        slice_ = Run(folder).progress[0].next_slice(config)
+        assert slice_.supersedes
+        write_manifest(Folder(folder), config, Run(folder).manifest, "a shift")
+        died = work_and_die(config, slice_, number)
+        assert_sound(folder)
+        work_and_die(config, slice_, max(1, number - 4))
+        assert_sound(folder)
+        run_serially(config)
+        assert part_sums(folder) == expected
+        assert verify(Run(folder)).damage == []
+        number += 1
+    assert number > 9  # part and record were synced and linked, and the short ones removed
+
+
+@pytest.mark.parametrize("other", [{}, {"seed": 5, "start": "h8"}], ids=["the same run", "another run"])
+def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound_in_the_end(tmp_path, expected, other):
+    number, died, states = 1, True, set()
+    while died:
+        folder = tmp_path / str(number)
+        run_serially(small(folder, max=1_500, **other))
+        died = run_and_die(small(folder), number, before=True, fresh=True)
+        assert_sound(folder)
+        mark, known = ((folder / "_run" / name).exists() for name in ("discarding", "run.json"))
+        states.add((mark, known))
+        # The same command again; without --fresh it does as well, unless another run still stands there.
+        run_serially(small(folder), fresh=bool(other) and known and Run(folder).config.seed == other["seed"])
+        assert part_sums(folder) == expected
+        assert verify(Run(folder)).damage == []
+        assert not (folder / "_run" / "discarding").exists()
+        number += 1 if mark else 5
+    assert {(True, True), (True, False), (False, True)} == states
+
+
+LONG = ("--size", 8, "--variant", "open", "--start", "a1,b1,c1,d1", "--max", 30_000_000, "--slice-tours", 100_000)
+
+
+@pytest.fixture(scope="module")
+def long_expected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long")
+    assert command(*LONG, "--quiet", "--output", "run", cwd=folder).returncode == 0
+    return part_sums(folder / "run")
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(tmp_path, long_expected):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        for _ in range(3):
+            os.kill(children(process.pid)[0], signal.SIGKILL)
+            time.sleep(0.3)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "will be tried again: worker" in err
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_a_worker_that_is_stopped_for_a_while_delays_only_its_own_slice(tmp_path, long_expected):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        worker = children(process.pid)[0]
+        os.kill(worker, signal.SIGSTOP)
+        before = len(commits(tmp_path / "run"))
+        wait_for(lambda: len(commits(tmp_path / "run")) > before + 1)
+        os.kill(worker, signal.SIGCONT)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_a_killed_coordinator_takes_its_workers_along_and_the_run_continues(tmp_path, long_expected):
+    for _ in range(2):
+        with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+            before = len(commits(tmp_path / "run"))
+            wait_for(lambda seen=before: len(commits(tmp_path / "run")) > seen + 3)
+            workers = children(process.pid)
+            process.kill()
+            process.wait()
+            wait_for(lambda pids=workers: not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pids), 5)
+            assert workers
+    done = command(*LONG, "--output", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert part_sums(tmp_path / "run") == long_expected
+    assert command("verify", "run", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
+def test_ctrl_c_stops_soon_keeps_everything_and_says_how_to_continue(tmp_path, long_expected, number, code):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        for pid in (process.pid, *children(process.pid)):  # a terminal sends Ctrl-C to all of them
+            os.kill(pid, number) if number == signal.SIGINT or pid == process.pid else None
+        began = time.monotonic()
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - began < 3
+    assert process.returncode == code, err
+    assert "run the same command again to continue" in err
+    assert "Traceback" not in err
+    kept = commits(tmp_path / "run")
+    assert kept
+    assert (tmp_path / "run" / "summary.csv").exists()
+    assert command("verify", "run", cwd=tmp_path).returncode == 3  # sound, and can be continued
+    assert command(*LONG, "--output", "run", "--quiet", cwd=tmp_path).returncode == 0
+    assert part_sums(tmp_path / "run") == long_expected
+
+
+def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path):
+        wait_for(lambda: commits(tmp_path / "run"))
+        second = command(*LONG, "--output", "run", cwd=tmp_path)
+        reader = command("verify", "run", cwd=tmp_path)
+    assert second.returncode == reader.returncode == 5
+    assert second.stderr.count("\n") == 1
+    assert "another process is working on this run" in second.stderr
+
+
+def deadly_slice(config, shift, slice_):
+    """Kills whoever works on c2."""
+    if slice_.job.start == 10:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_slice(config, shift, slice_)
+
+
+def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_path, expected, monkeypatch):
+    monkeypatch.setattr("enumerate.run.coordinator.run_slice", deadly_slice)
+    observer = Silent()
+    report = run(small(tmp_path / "run", executor="processes", workers=2), observer)
+    assert [event.slice.job.start for event in report.set_aside] == [10]
+    assert sum(isinstance(event, Lost) for event in observer.events) == 2
+    assert sum(isinstance(event, SetAside) for event in observer.events) == 1
+    assert not report.complete
+    written = part_sums(tmp_path / "run")
+    assert written == {name: expected[name] for name in expected if "start=c2" not in name}
+    monkeypatch.undo()
+    assert run_serially(small(tmp_path / "run")).complete
+    assert part_sums(tmp_path / "run") == expected
+
+
+def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import enumerate.run.worker as work, os\n"
+        "real = work.run_slice\n"
+        "def run_slice(config, shift, slice_):\n"
+        "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"
+        "    return real(config, shift, slice_)\n"
+        "run_slice.__module__, run_slice.__qualname__ = 'enumerate.run.worker', 'run_slice'\n"
+        "work.run_slice = run_slice\n"
+    )
+    environment = {"PYTHONPATH": f"{tmp_path}:{environment_with()['PYTHONPATH']}"}
+    words = ("--size", 6, "--start", "a1,b1,c1", "--max", 5000, "--output", "run")
+    done = command(*words, cwd=tmp_path, environment=environment)
+    assert done.returncode == 3, done.stderr
+    assert "set aside after repeated failures: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
+    assert command(*words, cwd=tmp_path).returncode == 0
+    assert command("verify", "run", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_disk_that_fills_stops_the_run_with_everything_kept(tmp_path, small_disk, executor):
+    words = (*LONG, "--output", small_disk / "run", "--executor", executor)
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.startswith("error:")]) == 1
+    kept = part_sums(small_disk / "run")
+    assert kept
+    verdict = verify(Run(small_disk / "run"))
+    assert verdict.damage == []
+    assert verdict.tours > 0
+
+
+def test_a_disk_that_fills_while_a_run_is_extended_or_concluded_is_told_and_nothing_is_lost(tmp_path, small_disk):
+    words = (
+        "--size",
+        6,
+        "--start",
+        "a1,b2",
+        "--variant",
+        "both",
+        "--output",
+        small_disk / "run",
+        "--executor",
+        "serial",
+    )
+    assert command(*words, "--max", 20_000, "--quiet", cwd=tmp_path).returncode == 0
+    before = part_sums(small_disk / "run")
+    with open(small_disk / "filler", "wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    done = command(*words, "--max", 0, "--yes", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert part_sums(small_disk / "run") == before
+    (small_disk / "filler").unlink()
+    assert command(*words, "--max", 20_000, "--quiet", cwd=tmp_path).returncode == 0
+    assert command("verify", small_disk / "run", cwd=tmp_path).returncode == 0
+
+
+def test_a_full_disk_before_the_start_is_a_bad_request_and_leaves_nothing(tmp_path, small_disk):
+    with open(small_disk / "filler", "wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    done = command("--size", 5, "--output", small_disk / "deep" / "run", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in small_disk.iterdir()) == ["filler"]
+
+
+SLOW_KERNELS = ((5, "--h-prob", 0.5), (5, "--strategy", "backtrack"), (9,), (17, "--strategy", "greedy"))
+
+
+@pytest.mark.parametrize("kernel", [(5,), *(pytest.param(words, marks=pytest.mark.slow) for words in SLOW_KERNELS)])
+def test_what_one_process_has_compiled_the_next_one_finds(tmp_path, kernel):
+    """A kernel that numba does not know again, such as one that closes over another, is compiled at every start."""
+    words = ("--executor", "serial", "--quiet", "--fresh", "--start", "a1", "--max", 500, "--size", *kernel)
+    compiled = []
+    for _ in range(2):
+        done = command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+        assert (done.returncode, done.stderr) == (0, "")
+        files = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".nbi", ".nbc")]
+        compiled.append({path: path.read_bytes() for path in files})
+    assert compiled[0]
+    assert compiled[1] == compiled[0]
+
+
+@pytest.mark.parametrize("harm", ["truncated", "garbage", "a file in its place"])
+def test_a_harmed_kernel_cache_is_no_more_than_a_delay(tmp_path, harm):
+    cache = tmp_path / "cache"
+    words = ("--size", 5, "--start", "a1", "--max", 0, "--executor", "serial", "--quiet")
+    assert command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(cache)}).returncode == 0
+    files = [path for path in cache.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert files
+    if harm == "a file in its place":
+        folder = next(cache.rglob(cache_folder().name))
+        folder.rename(tmp_path / "away")
+        folder.write_text("in the way")
+    for path in files:
+        if path.exists():
+            path.write_bytes(path.read_bytes()[:100] if harm == "truncated" else b"garbage" * 50)
+    done = command(*words, "--fresh", cwd=tmp_path, environment={"XDG_CACHE_HOME": str(cache)})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_a_writable_cache_the_kernel_still_runs(tmp_path):
+    (tmp_path / "no folder").write_text("")
+    words = ("--size", 5, "--start", "a1", "--max", 0, "--executor", "serial", "--quiet")
+    done = command(*words, cwd=tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path / "no folder")})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_workers_that_cannot_start_end_the_run_with_a_reason(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, os\nif 'spawn_main' in ' '.join(sys.orig_argv): os._exit(7)\n"
+    )
+    environment = {"PYTHONPATH": f"{tmp_path}:{environment_with()['PYTHONPATH']}"}
+    done = command("--size", 5, "--output", "run", cwd=tmp_path, environment=environment)
+    assert done.returncode == 1
+    assert "workers die while they start: worker" in done.stderr
+    assert "exit code 7" in done.stderr
+
+
+def test_a_config_for_another_board_is_not_disturbed_by_an_unrelated_lock(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path):
+        wait_for(lambda: commits(tmp_path / "run"))
+        assert run_serially(config_for((5, 5), max=100, output=str(tmp_path / "other"))).complete
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Contention, streams and surroundings.
+
+
+def test_of_several_coordinators_on_a_new_folder_one_makes_the_run_and_the_others_are_refused(tmp_path):
+    for attempt in range(4):
+        folder = tmp_path / str(attempt)
+        sizes = ("5x6", "5x7", "5x8")
+        words = [("--size", size, "--max", 3000, "--start", "a1", "--executor", "serial") for size in sizes]
+        processes = [
+            subprocess.Popen(
+                arguments(*each, "--output", folder, "--quiet"),
+                env=environment_with(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for each in words
+        ]
+        errors = [process.communicate(timeout=60)[1] for process in processes]
+        codes = [process.returncode for process in processes]
+        assert codes.count(0) == 1, errors
+        assert set(codes) <= {0, 2, 5}, errors
+        verdict = verify(Run(folder))
+        assert verdict.damage == []
+        assert str(Run(folder).board) == sizes[codes.index(0)]
+
+
+def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, expected, monkeypatch):
+    monkeypatch.setattr("enumerate.run.coordinator.run_slice", slice_that_dies_once_after_its_commit)
+    report = run(small(tmp_path / "run", executor="processes", workers=1), Silent())
+    assert report.complete
+    assert verify(Run(tmp_path / "run")).damage == []
+    assert part_sums(tmp_path / "run") == expected
+
+
+def slice_that_dies_once_after_its_commit(config, shift, slice_):
+    result = run_slice(config, shift, slice_)
+    flag = Path(config.place).parent / f"died-{slice_.job.number}-{slice_.number}"
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+
+def test_after_a_kill_between_part_and_record_verify_says_unfinished_not_damaged(tmp_path):
+    config = small(tmp_path / "run")
+    run_serially(small(tmp_path / "run"))
+    last = sorted((tmp_path / "run" / "_run" / "commits").glob("000001-*.json"))[-1]
+    last.unlink()
+    for name in ("summary.csv", "summary.parquet"):
+        (tmp_path / "run" / name).unlink()
+    verdict = verify(Run(tmp_path / "run"))
+    assert (verdict.damage, verdict.complete) == ([], False)
+    assert run_serially(config).complete
+
+
+def test_a_run_whose_folder_is_taken_away_stops_and_does_not_rise_again(tmp_path):
+    with started(*LONG, "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: commits(tmp_path / "run"))
+        (tmp_path / "run").rename(tmp_path / "away")
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 3, err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()
+    assert verify(Run(tmp_path / "away")).damage == []
+
+
+def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path, expected):
+    config = small(tmp_path / "run")
+    words = ("--size", 8, "--variant", "both", "--start", config.start, "--max", 3000, "--slice-iterations", 1000,
+             "--slice-tours", 150, "--output", "run")  # fmt: skip
+    process = subprocess.Popen(
+        arguments(*words), cwd=tmp_path, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    assert part_sums(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("PYTHONIOENCODING=ascii {}", 0),
+        ("{} > /dev/full", 0),
+        ("{} --json > /dev/full", 0),
+        ("{} 2>&-", 0),
+        ("{} --json 2>&- | python3 -c 'import json, sys; json.load(sys.stdin)'", 0),
+        ("env -u HOME -u XDG_CACHE_HOME {}", 0),
+        ("ulimit -n 40; {} --workers 50", 0),
+    ],
+)
+def test_odd_surroundings_change_neither_tours_nor_exit_code(tmp_path, shell, code):
+    line = shell.format(" ".join(arguments("--size", 6, "--max", 2000, "--start", "a1,b1,c1", "--output", "'a [/b]'")))
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=tmp_path,
+        env=environment_with(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["a ["]
+    assert verify(Run(tmp_path / "a [" / "b]")).damage == []
+
+
+def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
+    with started(
+        "--size", 8, "--max", 0, "--tours", 10**9, "--workers", 24, "--output", "run", cwd=tmp_path
+    ) as process:
+        wait_for(lambda: len(children(process.pid)) >= 2)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "run the same command again to continue" in err
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
+    words = ("--size", 60, "--variant", "closed", "--start", "c3", "--max", 0, "--yes", "--slice-iterations", 10**15)
+    with started(*words, "--executor", "serial", "--output", "run", cwd=tmp_path) as process:
+        wait_for((tmp_path / "run" / "_run" / "run.json").exists)
+        time.sleep(1.5)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    assert process.returncode == 130, err
+    assert "a run is continued by the same command" in err

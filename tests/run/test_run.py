@@ -1,0 +1,214 @@
+"""Whole runs: the same tours and the same bytes whoever works on them, and in whatever steps."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from enumerate.catalog.reader import Run
+from enumerate.catalog.verify import verify
+from enumerate.model.errors import BadRequest
+from enumerate.model.tour import are_complete
+
+from ..support.commands import command
+from ..support.published import PUBLISHED, per_square
+from ..support.runs import part_sums, run_serially, small
+from ..support.searches import config_for
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    run_serially(small(folder))
+    return part_sums(folder)
+
+
+def rows_in_order(folder):
+    """Every tour of a run as another program reads it."""
+    return duckdb.sql(
+        f"select variant, start, iteration, tour from '{folder}/tours/**/*.parquet' order by variant, start, iteration"
+    ).fetchall()
+
+
+@pytest.mark.parametrize(("executor", "workers"), [("serial", 0), ("processes", 1), ("processes", 2)])
+def test_every_executor_and_number_of_workers_writes_the_same_bytes(tmp_path, undisturbed, executor, workers):
+    run_serially(small(tmp_path / "run", executor=executor, workers=workers))
+    assert part_sums(tmp_path / "run") == undisturbed
+    assert len(undisturbed) > 12
+
+
+@pytest.mark.parametrize("steps", [(1, 3_000), (999, 1_000, 1_001, 3_000), (500, 2_999, 3_000)])
+def test_a_run_extended_from_a_smaller_limit_has_the_same_bytes(tmp_path, undisturbed, steps):
+    for limit in steps:
+        report = run_serially(small(tmp_path / "run", max=limit))
+        assert report.summary.to_pylist()[-1]["iterations"] == 3 * limit
+        assert verify(Run(tmp_path / "run")).damage == []
+    assert part_sums(tmp_path / "run") == undisturbed
+
+
+def test_a_run_extended_from_a_smaller_number_of_tours_has_the_same_bytes(tmp_path):
+    for folder, steps in (("at once", (400,)), ("in steps", (1, 149, 150, 151, 400))):
+        for tours in steps:
+            report = run_serially(small(tmp_path / folder, max=0, tours=tours))
+            total = report.summary.to_pylist()[-1]
+            assert total["tours_open"] + total["tours_closed"] == 3 * tours
+    assert part_sums(tmp_path / "at once") == part_sums(tmp_path / "in steps")
+
+
+def test_other_slice_sizes_give_the_same_tours_in_the_same_order(tmp_path, undisturbed):
+    run_serially(small(tmp_path / "one"))
+    run_serially(small(tmp_path / "other", slice_iterations=777, slice_tours=31))
+    assert rows_in_order(tmp_path / "one") == rows_in_order(tmp_path / "other")
+    assert part_sums(tmp_path / "one") != part_sums(tmp_path / "other")
+
+
+def test_the_same_command_again_says_already_complete_and_changes_nothing(tmp_path):
+    first = run_serially(small(tmp_path / "run"))
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    again = run_serially(small(tmp_path / "run"))
+    assert (first.worked, again.worked) == (True, False)
+    assert again.summary.equals(first.summary)
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_smaller_limit_is_already_complete(tmp_path):
+    run_serially(small(tmp_path / "run"))
+    assert not run_serially(small(tmp_path / "run", max=100)).worked
+
+
+def test_a_smaller_limit_on_an_unfinished_run_is_refused(tmp_path):
+    stops = iter([False, False, False, True, True])
+    stopped = run_serially(small(tmp_path / "run"), stopping=lambda: next(stops))
+    assert not stopped.complete
+    with pytest.raises(BadRequest, match="unfinished and was begun with --max 3000"):
+        run_serially(small(tmp_path / "run", max=600))
+    assert run_serially(small(tmp_path / "run", max=3_001)).complete
+
+
+def test_an_interrupted_run_says_which_start_squares_are_unfinished(tmp_path):
+    stops = iter([False, True, True, True])
+    stopped = run_serially(small(tmp_path / "run"), stopping=lambda: next(stops, True))
+    rows = {row["start"]: row for row in stopped.summary.to_pylist()}
+    assert stopped.interrupted
+    assert not any(rows[name]["finished"] for name in ("a1", "c2", "d4", "total"))
+    assert rows["a1"]["iterations"] > 0 == rows["d4"]["iterations"]
+
+
+def test_another_identity_in_the_same_folder_is_refused_and_the_keys_are_named(tmp_path):
+    run_serially(small(tmp_path / "run"))
+    with pytest.raises(BadRequest, match=r"variant both there, open asked for, seed 0 there, 3 asked for"):
+        run_serially(small(tmp_path / "run", variant="open", seed=3))
+    assert verify(Run(tmp_path / "run")).damage == []
+
+
+def test_fresh_starts_over_even_with_another_identity(tmp_path):
+    run_serially(small(tmp_path / "run", variant="closed", start="h8"))
+    run_serially(small(tmp_path / "run"), fresh=True)
+    run_serially(small(tmp_path / "expected"))
+    assert part_sums(tmp_path / "run") == part_sums(tmp_path / "expected")
+    assert verify(Run(tmp_path / "run")).damage == []
+
+
+def test_a_folder_with_other_files_is_refused_also_with_fresh(tmp_path):
+    (tmp_path / "thesis.txt").write_text("precious")
+    for fresh in (False, True):
+        with pytest.raises(BadRequest, match="not empty and not a run"):
+            run_serially(small(tmp_path), fresh=fresh)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("size", [(5, 5), (6, 6)], ids=str)
+def test_an_exhaustive_run_writes_every_published_tour_once(tmp_path, size):
+    start = "all" if size == (5, 5) else "classes"
+    report = run_serially(config_for(size, variant="both", start=start, output=str(tmp_path / "run")))
+    assert report.summary.to_pylist()[-1]["exhausted"]
+    distinct = duckdb.sql(
+        f"select start, count(distinct tour) from '{tmp_path}/run/tours/**/*.parquet' group by start"
+    ).fetchall()
+    expected = per_square(f"per_start_{size[0]}x{size[1]}.csv")
+    for name, tours in distinct:
+        assert tours == expected[int(name[1:]) - 1, "abcdef".index(name[0])]
+    assert len(distinct) == (13 if size == (5, 5) else 6)
+    assert {row["start"]: row["multiplicity"] for row in report.summary.to_pylist()}["a1"] == (
+        1 if start == "all" else 4
+    )
+    assert verify(Run(tmp_path / "run")).damage == []
+
+
+def test_the_headline_command_without_pruning_finds_the_known_tours(tmp_path):
+    done = command("--no-prune", "--size", 8, "--max", 500_000, "--variant", "closed", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    with open(PUBLISHED / "plain_8x8_500000.csv", encoding="utf-8") as file:
+        expected = {row["start"]: int(row["closed"]) for row in csv.DictReader(file)}
+    assert {row["start"]: row["tours_closed"] for row in document["starts"]} == expected
+    assert document["total"]["tours_closed"] == 37_246
+    assert done.returncode == 0
+
+
+def test_the_end_of_a_run_prints_table_heat_map_rates_and_places(tmp_path):
+    done = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for expected in (
+        "Tours for each start square",
+        "exhausted",
+        "With multiplicity, 37,568 directed tours from all squares",
+        "tours/s",
+        "iterations/s",
+        "bytes a tour",
+        "output/both-5x6-classes/summary.parquet",
+    ):
+        assert expected in done.stdout
+    again = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
+    assert "already complete" in again.stdout
+
+
+def test_quiet_prints_nothing(tmp_path):
+    done = command("--size", 5, "--max", 1000, "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "output" / "open-5x5" / "summary.csv").exists()
+
+
+def test_summary_files_agree_with_the_parts_and_with_each_other(tmp_path):
+    run_serially(small(tmp_path / "run"))
+    table = pq.read_table(tmp_path / "run" / "summary.parquet").to_pylist()
+    counted = duckdb.sql(
+        f"select start, variant, count(*), min(iteration) from '{tmp_path}/run/tours/**/*.parquet' group by all"
+    ).fetchall()
+    for row in table[:-1]:
+        of_start = {variant: (count, first) for start, variant, count, first in counted if start == row["start"]}
+        assert row["tours_open"] == of_start.get("open", (0,))[0]
+        assert row["tours_closed"] == of_start.get("closed", (0,))[0]
+        assert row["first_iteration"] == min(first for _, first in of_start.values())
+        assert row["bytes"] == sum(
+            path.stat().st_size for path in (tmp_path / "run" / "tours").rglob(f"start={row['start']}/*.parquet")
+        )
+    assert table[-1]["start"] == "total"
+    assert table[-1]["tours_open"] == sum(row["tours_open"] for row in table[:-1])
+    with open(tmp_path / "run" / "summary.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["tours_closed"] for row in rows] == [str(row["tours_closed"]) for row in table]
+    assert rows[0]["start"] == "a1"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "configs").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_every_config_file_can_be_planned(tmp_path, path):
+    done = command("plan", "--config", path, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_on_a_large_board_is_verified(tmp_path):
+    config = config_for((60, 61), start="a1,c3", tours=5, output=str(tmp_path / "run"))
+    run_serially(config)
+    run = Run(tmp_path / "run")
+    tours = [tour for batch in run.tours(start="c3") for tour in batch]
+    assert len(tours) == 5
+    assert are_complete(config.board, tours[0][None, :]).all()
+    assert tours[0].dtype.itemsize == 2
+    assert verify(run).damage == []

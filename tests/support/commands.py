@@ -1,0 +1,88 @@
+"""The command line as a user runs it: to its end, in the background, and as a server of pages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def command(*words, cwd, environment=None, timeout=120) -> subprocess.CompletedProcess[str]:
+    """`python -m enumerate ...` as a user calls it."""
+    return subprocess.run(
+        arguments(*words),
+        cwd=cwd,
+        env=environment_with(environment),
+        text=True,
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def arguments(*words) -> list[str]:
+    return [sys.executable, "-m", "enumerate", *map(str, words)]
+
+
+def environment_with(extra=None) -> dict[str, str]:
+    """This environment, with the package on the path and a plain terminal."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1", **(extra or {})}
+
+
+@contextmanager
+def started(*words, cwd):
+    process = subprocess.Popen(
+        arguments(*words), cwd=cwd, env=environment_with(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def children(pid):
+    """The worker processes of a coordinator (not multiprocessing's resource tracker)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                words = (entry / "cmdline").read_text()
+            except OSError:
+                continue
+            if parent == pid and "spawn_main" in words:
+                found.append(int(entry.name))
+    return found
+
+
+@contextmanager
+def serving(*words, cwd="."):
+    """`python -m enumerate ... --port 0 --no-open`; yields the address without a slash at its end."""
+    process = subprocess.Popen(
+        arguments(*words, "--port", "0", "--no-open"),
+        cwd=cwd,
+        env=environment_with(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("http://127.0.0.1:"), line + process.stderr.read()
+        yield "/".join(line.split()[0].split("/")[:3])
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)

@@ -1,0 +1,76 @@
+"""Searches in memory, in small steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from enumerate.ledger.job_progress import JobProgress
+from enumerate.model.batch import Batch, batch_arrays
+from enumerate.model.board import Board
+from enumerate.model.config import Config
+from enumerate.model.jobs import Job, Slice, SliceResult, Totals
+from enumerate.search.depth_first import backtrack, warnsdorff
+from enumerate.search.slice import make_search, search_slice
+
+
+def config_for(size, **values) -> Config:
+    """A config without limits unless they are given; sizes as (rows, cols)."""
+    return Config.checked(**{"board": Board(*size), "max": 0, "executor": "serial", **values})
+
+
+def search(config, start, kernel="", prefix=None, max_tours=200_000):
+    """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
+    job = Job(0, prefix or (start,))
+    limit = config.max or 10**17
+    slice_ = Slice(job, 0, job.prefix, Totals(), limit, max_tours, limit, max_tours)
+    batch, found = search_batch(config, slice_, kernel)
+    return batch.tours, batch.iterations, batch.closed, found
+
+
+def search_batch(config, slice_, kernel=""):
+    """What one slice finds, as one batch, and how it went. `kernel` is for depth-first searches."""
+    batches = [batch_arrays(0, config.board, config.has_times)]
+    depth_first = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
+    make = (lambda config, job: depth_first(config, job, kernel)) if kernel else make_search
+    found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), make)
+    columns = [np.concatenate(columns) for columns in zip(*(batch.columns for batch in batches), strict=True)]
+    efforts = np.concatenate([batch.efforts for batch in batches]) if config.has_times else None
+    return Batch(*columns, efforts), found
+
+
+def batch_of(config, start, kernel="", prefix=None, tours=200_000):
+    """What one search finds, with the kinds of its tours, and how it went."""
+    job, limit = Job(0, prefix or (start,)), config.max or 10**17
+    return search_batch(config, Slice(job, 0, job.prefix, Totals(), limit, tours, limit, tours), kernel)
+
+
+def copied(batch):
+    return Batch(*(column.copy() for column in batch.columns), None if batch.efforts is None else batch.efforts.copy())
+
+
+def slices(config, start):
+    """The slices of one job, one after the other, each from the cursor of the one before."""
+    progress = JobProgress(Job(0, (start,)))
+    while slice_ := progress.next_slice(config):
+        batches = []
+        found = search_slice(config, slice_, lambda batch, taken=batches: taken.append(copied(batch)))
+        yield found, batches
+        progress.add(
+            SliceResult(
+                job=0,
+                slice=slice_.number,
+                start="a1",
+                ended=found.ended,
+                before=slice_.before,
+                began=slice_.cursor,
+                cursor=found.cursor,
+                iterations=found.iterations,
+                dead_ends=found.dead_ends,
+                tours_open=found.tours,
+                left_out=found.left_out,
+                given_up=found.given_up,
+                first_iteration=None,
+                first_seconds=None,
+                parts=(),
+            )
+        )

@@ -1,0 +1,104 @@
+"""PNG pictures, decoded here from the definition of the format and compared with what they must show."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from enumerate.cli.app import main
+from enumerate.model.board import Board
+from enumerate.model.config import Config
+from enumerate.view.glyphs import segments
+from enumerate.view.png import encode, tour_png
+from enumerate.view.svg import COLOURS, centre
+
+from ..support.runs import run_serially
+
+PATH = [0, 7, 14, 5, 8, 1, 10, 3, 6, 9, 2, 11]  # no tour is needed for a picture: 3x4
+
+
+def decoded(data):
+    """The points of a PNG file as this program writes them; every checksum is verified."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        name, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length : at + 12 + length]) == (zlib.crc32(name + content),)
+        chunks[name] = content
+        at += 12 + length
+    width, height, depth, colour, *_ = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert (depth, colour) == (8, 2)
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), dtype=np.uint8).reshape(height, 1 + 3 * width)
+    assert (rows[:, 0] == 0).all()
+    return rows[:, 1:].reshape(height, width, 3)
+
+
+def rgb(name):
+    return [int(COLOURS[name][at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def test_points_come_back_as_they_were():
+    points = np.random.default_rng(1).integers(0, 256, (5, 7, 3), dtype=np.uint8)
+    assert (decoded(encode(points)) == points).all()
+
+
+def test_the_picture_shows_path_and_ends_where_they_are():
+    board = Board(3, 4)
+    picture = decoded(tour_png(board, PATH, closed=False))
+    assert picture.shape == (2 * 164, 2 * 204, 3)  # two points for each unit of the SVG picture
+    for square, kind in ((PATH[0], "first"), (PATH[-1], "last"), (PATH[5], "disc")):
+        x, y = centre(board, square)
+        assert picture[2 * y + 15, 2 * x].tolist() == rgb(kind)
+    (x0, y0), (x1, y1) = centre(board, PATH[0]), centre(board, PATH[1])
+    assert picture[y0 + y1, x0 + x1].tolist() == rgb("path")  # in the middle of the first move
+
+
+def test_squares_have_their_colours():
+    board = Board(3, 4)
+    picture = decoded(tour_png(board, [0], closed=False))
+    for square in range(12):
+        x, y = centre(board, square)
+        for point in (picture[2 * y - 39, 2 * x - 39], picture[2 * y + 39, 2 * x + 39]):
+            assert point.tolist() == rgb("dark" if board.is_dark(square) else "light")
+
+
+def test_a_closed_tour_has_its_closing_move():
+    board = Board(3, 4)
+    # The picture does not ask whether it is one: any path will do.
+    path = [0, 7, 1, 6]
+    (x0, y0), (x1, y1) = centre(board, path[-1]), centre(board, path[0])
+    middle = (y0 + y1, x0 + x1)
+    assert decoded(tour_png(board, path, closed=True))[middle].tolist() == rgb("path")
+    assert decoded(tour_png(board, path, closed=False))[middle].tolist() != rgb("path")
+
+
+def test_a_missing_corner_is_left_out():
+    picture = decoded(tour_png(Board(3, 3, missing=8), [0, 5, 6, 1], closed=False))
+    x, y = centre(Board(3, 3), 8)
+    assert picture[2 * y, 2 * x].tolist() == rgb("card-ground")
+
+
+def test_digits_and_letters_differ_from_one_another():
+    shapes = {tuple(sorted(segments(char))) for char in "0123456789abcdefghijklmnopqrstuvwxyz"}
+    assert len(shapes) == 36
+
+
+def test_show_writes_a_picture_for_each_format_that_is_asked_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run_serially(Config.from_values({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
+    assert main(["show", "run", "--png", "tour.png", "--svg", "tour.svg"]) == 0
+    assert capsys.readouterr().out == "wrote tour.svg\nwrote tour.png\n"
+    assert decoded((tmp_path / "tour.png").read_bytes()).shape == (2 * 244, 2 * 244, 3)
+    assert (tmp_path / "tour.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("flag", ["--svg", "--png"])
+def test_a_picture_that_cannot_be_written_costs_one_line(tmp_path, monkeypatch, capsys, flag):
+    monkeypatch.chdir(tmp_path)
+    run_serially(Config.from_values({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
+    assert main(["show", "run", flag, "no/such/folder/tour"]) == 2
+    assert "cannot write the file: 'no/such/folder/tour'" in capsys.readouterr().err
