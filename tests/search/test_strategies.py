@@ -1006,16 +1006,16 @@ def test_a_file_sets_every_key_of_the_strategies(tmp_path):
         (
             f'strategy = "backtrack"\nmove-order = "{ORDERS["mixed"]}"\nonly = "structured"\nwrite = false\nsize = 7\n'
             'missing-corner = true\nvariant = "closed"\nprune = true',
-            Config(
+            Config.checked(
                 board=Board(7, 7), missing_corner=True, strategy="backtrack", move_order=ORDERS["mixed"], prune=True,
                 only="structured", write=False, variant="closed",
             ),
         ),
         (
             'strategy = "greedy"\nties = "pohl"\nfailures = 9\nonly = ""',
-            Config(strategy="greedy", ties="pohl", failures=9),
+            Config.checked(strategy="greedy", ties="pohl", failures=9),
         ),
-        ('strategy = "divide"\nsize = "40x50"', Config(board=Board(40, 50), strategy="divide", start="a1", max=0)),
+        ('strategy = "divide"\nsize = "40x50"', Config.checked(board=Board(40, 50), strategy="divide", start="a1", max=0)),
     ]:  # fmt: skip
         path.write_text(text)
         assert Request(config=str(path)).resolve() == expected
