@@ -37,8 +37,9 @@ from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import FULL, Job, Part, Slice, SliceResult, Totals  # noqa: E402
-from enumerate.run.coordinator import Report, _work_off  # noqa: E402
-from enumerate.run.opening import SIZES, check_parts, tidied  # noqa: E402
+from enumerate.run.coordinator import _work_off  # noqa: E402
+from enumerate.run.report import Report  # noqa: E402
+from enumerate.run.tidying import SIZES, check_parts, tidied  # noqa: E402
 from enumerate.view.progress import Fancy, Plain  # noqa: E402
 
 ITERATIONS, TOURS, BYTES = 10_000_000, 500_000, 2_600_000  # of a simulated slice
@@ -172,7 +173,7 @@ def drive(pool, slices, slots, fancy=False):
     config = Config(board=Board(side, side), max=each * ITERATIONS)
     progress = [JobProgress(Job(number, (number,))) for number in range(side**2)]
     queue = deque(job.next_slice(config) for job in progress)
-    report = Report(config, summary=None)
+    report = Report(config)
     display = Fancy(Console(file=io.StringIO(), force_terminal=True)) if fancy else Plain()
     display.notice = lambda _: None
     display.begin(config, progress, slots)

@@ -80,7 +80,7 @@ class Report:
                 "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
 
 
-def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
+def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
     The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
@@ -96,7 +96,7 @@ def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = f
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
 
-def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = float) -> Report:
+def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     """The same, but nothing is written."""
     began, run = time.perf_counter(), Run(place)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.place):

@@ -1,6 +1,6 @@
 """The read side: a run as numpy arrays and Arrow tables.
 
->>> from enumerate.catalog import Run
+>>> from enumerate.api import Run
 >>> for tours in Run("output/closed-8x8").tours(start="a1", variant="closed"):
 ...     print(tours.shape)
 """

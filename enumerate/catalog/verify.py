@@ -66,7 +66,7 @@ class Verdict:
         self.damage += other.damage
 
 
-def verify(run: Run, advance: Callable[[float], object] = float) -> Verdict:
+def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Verdict:
     """Read everything of a run; `advance` is told the share that each step was of the whole."""
     verdict = Verdict()
     with run.storage.lock_for_reading():
@@ -103,9 +103,8 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
     try:
         record = find_record(run.storage)
         if record is None:
-            verdict.notes += [f"distinct tours without a record, left by a call that was stopped; {remedy}"] * bool(
-                names
-            )
+            if names:
+                verdict.notes.append(f"distinct tours without a record, left by a call that was stopped; {remedy}")
             return names
         if record.made_from != made_from:
             verdict.notes.append(f"the distinct tours are of an earlier state of this run; {remedy}")
@@ -122,7 +121,11 @@ def _foreign_files(
 ) -> None:
     known = {MANIFEST, LOCK, *FILES}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
-        known |= {_superseded(verdict, job, short) for job, shelf in found.items() for short in shelf.superseded()}
+        verdict.damage += [
+            f"left behind by a late worker, the same command removes it: {record_name(job, *short)}"
+            for job, shelf in found.items()
+            for short in shelf.superseded()
+        ]
     else:
         known.add(DISCARDING)
     unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
@@ -135,12 +138,6 @@ def _foreign_files(
         if part and not verdict.complete and (is_next or part.cut is not None or part.kind == TIMES):
             continue  # what a lost worker published without a record
         verdict.damage.append(f"not a file of this run: {name}")
-
-
-def _superseded(verdict: Verdict, job: int, short: tuple[int, int]) -> str:
-    name = record_name(job, *short)
-    verdict.damage.append(f"left behind by a late worker, the same command removes it: {name}")
-    return name
 
 
 @dataclass

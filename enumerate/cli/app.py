@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ..catalog.distinct import Report as DistinctReport
-    from ..run.coordinator import Report
+    from ..run.report import Report
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import uuid
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from .. import __version__
-from ..model.config import Config
+from ..model.config import FORMAT_VERSION, SEARCH_VERSION, Config
 from ..model.errors import BadRequest, Damaged, Stopped
 from .layout import MANIFEST
 from .sealed import seal, unseal
@@ -37,36 +37,51 @@ class Manifest:
         values = {key: value for key, value in self.identity.items() if key not in _VERSION_KEYS}
         return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
 
+    def refuse_other_version(self, place: str) -> None:
+        """What another version has written is not read as if it were ours."""
+        ours = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
+        if any(self.identity.get(key) != ours[key] for key in _VERSION_KEYS):
+            raise BadRequest(
+                f"the run in {place!r} was made by another version of this program,"
+                f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
+            )
+
     def refuse_other(self, config: Config) -> None:
         """A run is continued only by a config of the same identity."""
         other = config.identity
-        if any(self.identity.get(key) != other[key] for key in _VERSION_KEYS):
-            raise BadRequest(
-                f"the run in {config.place!r} was made by another version of this program,"
-                f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
-            )
         keys = [key for key in other if self.identity.get(key) != other[key]]
         if keys:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
             raise BadRequest(f"another run is in {config.place!r}: {differing}; choose another --output, or --fresh")
 
+    def of_call(self, config: Config, shift: str) -> Manifest:
+        """The same run with the budget, the shift and the versions of another call."""
+        return replace(self, max=config.max, tours=config.tours, versions=_versions(), shift=shift)
 
-def write_manifest(storage: Storage, config: Config, before: Manifest | None, shift: str = "") -> None:
-    """Make run.json, create-only, or put a new budget, shift and the versions at work into the one that was there."""
-    data = seal(
-        {
-            "id": before.id if before else uuid.uuid4().hex,
-            "identity": config.identity,
-            "budget": {"max": config.max, "tours": config.tours},
-            "created": before.created if before else datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": _versions(),
-            "shift": shift,
-        }
-    )
-    if before:
-        storage.replace(MANIFEST, data)
-    else:
-        storage.create(MANIFEST, data)
+    def new_shift(self) -> str:
+        """A token for the workers of one coordinator, which also tells whose run they work on."""
+        return f"{self.id}-{uuid.uuid4().hex}"
+
+
+def new_manifest(config: Config) -> Manifest:
+    """Of a run that begins, with the shift of the coordinator that begins it."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest = Manifest(uuid.uuid4().hex, config.identity, config.max, config.tours, created, _versions(), "")
+    return replace(manifest, shift=manifest.new_shift())
+
+
+def create_manifest(storage: Storage, manifest: Manifest) -> None:
+    storage.create(MANIFEST, _sealed(manifest))
+
+
+def replace_manifest(storage: Storage, manifest: Manifest) -> None:
+    storage.replace(MANIFEST, _sealed(manifest))
+
+
+def _sealed(manifest: Manifest) -> bytes:
+    document = asdict(manifest)
+    document["budget"] = {name: document.pop(name) for name in ("max", "tours")}
+    return seal(document)
 
 
 def read_manifest(storage: Storage) -> Manifest:
@@ -84,11 +99,6 @@ def read_manifest(storage: Storage) -> Manifest:
         )
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
-
-
-def new_shift(manifest: Manifest) -> str:
-    """A token for the workers of one coordinator, which also tells whose run they work on."""
-    return f"{manifest.id}-{uuid.uuid4().hex}"
 
 
 def is_of_run(shift: str, manifest: Manifest) -> bool:

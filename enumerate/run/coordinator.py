@@ -7,26 +7,25 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-import pyarrow as pa
-
-from ..executors.events import Event, Executor, Finished, LeftOut, Lost, SetAside
+from ..executors.events import Event, Executor, Finished
 from ..executors.make import make_executor
 from ..ledger.job_progress import JobProgress
-from ..ledger.manifest import CONCLUDING, Manifest, find_manifest, new_shift, refuse_other_shift, write_manifest
-from ..ledger.storage import free_bytes, is_url, open_storage, stopped_by_storage
+from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
-from ..model.config import AUTO, LARGEST, Config
+from ..model.config import LARGEST, Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.jobs import Job, Slice
 from ..plan.forecast import Outlook, look_ahead, refuse_endless
-from ..plan.plan import make_plan
+from ..plan.plan import make_plan, refuse_impossible
 from .handshake import Handshake
-from .opening import SIZES, SUMS, Opened, opened, tidied
-from .reconcile import Comparison, reconcile
+from .opening import Held, Opened, held, opened
+from .reconcile import reconcile
+from .report import Report
+from .tidying import SIZES, SUMS, tidied
 from .worker import run_slice
 
 
@@ -42,38 +41,6 @@ class Observer(Protocol):
     def end(self) -> None: ...
 
 
-@dataclass
-class Report:
-    """How a call ended: the summary of the whole run, and what this call did."""
-
-    config: Config
-    summary: pa.Table
-    worked: bool = False
-    complete: bool = True
-    interrupted: bool = False
-    seconds: float = 0.0
-    tours: int = 0
-    iterations: int = 0
-    nodes: set[str] = field(default_factory=set)  # that finished a slice
-    slots: set[int] = field(default_factory=set)
-    retried: set[tuple[int, int]] = field(default_factory=set)  # job and number of slices
-    set_aside: list[SetAside] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)  # with published counts
-
-    def add(self, event: Event) -> None:
-        """Count who worked and what went wrong."""
-        if isinstance(event, Finished):
-            self.nodes.add(event.node)
-            self.slots.add(event.slot)
-        elif isinstance(event, Lost):
-            self.retried.add((event.slice.job.number, event.slice.number))
-        elif isinstance(event, SetAside):
-            self.set_aside.append(event)
-        elif isinstance(event, LeftOut):
-            self.left_out.append(event)
-
-
 def run(
     config: Config,
     observer: Observer,
@@ -82,21 +49,37 @@ def run(
     check: str = "",
     sure: bool = False,
 ) -> Report:
-    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end."""
-    config = settle(config, fresh)
-    plan = make_plan(config)
-    handshake = Handshake(_for_workers(config).place)
-    with closing(make_executor(config, handshake)) as executor:  # a cluster out of reach is known before all else
-        outlook = look_ahead(config, plan, executor.slots) if config.is_exhaustive else None
-        if outlook and not sure and not _is_under_way(config, fresh):
-            refuse_endless(outlook, executor.slots, free_bytes(config.place))
-        check = check or (SIZES if is_url(config.place) else SUMS)
-        with opened(config, plan, fresh, check, observer.notice) as run_, stopped_by_storage(config.place):
+    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end.
+
+    Everything that can be refused is refused before the run is opened, and so before anything is written.
+    """
+    check = check or (SIZES if is_url(config.place) else SUMS)
+    if check not in (SIZES, SUMS):
+        raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
+    refuse_impossible(config.board, config.variant)
+    with held(config, fresh) as held_:
+        plan = make_plan(held_.config)
+        handshake = Handshake(_for_workers(held_.config).place)
+        with closing(make_executor(held_.config, handshake)) as executor:
+            outlook = _outlook(held_, plan, executor.slots, sure)
+            run_ = opened(held_, plan, fresh, check, observer.notice)
             if outlook:
                 _weigh(run_.progress, outlook)
-            report = _run(config, plan, executor, run_, observer, stopping)
+            with stopped_by_storage(config.place):
+                report = _run(held_.config, plan, executor, run_, observer, stopping)
     report.comparisons = reconcile(report.config, report.summary)
     return report
+
+
+def _outlook(held_: Held, plan: Sequence[Job], slots: int, sure: bool) -> Outlook | None:
+    """What a search for all tours will take; one that begins may be refused for it, one under way is continued."""
+    if not held_.config.is_exhaustive:
+        return None
+    outlook = look_ahead(held_.config, plan, slots)
+    is_under_way = held_.before is not None and held_.before.is_exhaustive
+    if not sure and not is_under_way:
+        refuse_endless(outlook, slots, free_bytes(held_.config.place))
+    return outlook
 
 
 def _run(
@@ -104,15 +87,15 @@ def _run(
     stopping: Callable[[], bool],
 ) -> Report:  # fmt: skip
     """Work off what an opened run has left."""
-    _refuse_smaller_budget(config, run_.manifest, run_.progress)
+    _refuse_smaller_budget(config, run_.before, run_.progress)
     queue = deque(slice_ for job in _largest_first(run_.progress) if (slice_ := job.next_slice(config)))
-    report = Report(config, summary_table(config, run_.progress), worked=bool(queue))
-    if not queue and not run_.manifest.shift and is_current(run_.storage, report.summary):
-        return report
-    if not queue:  # only the summary is to be mended: what was asked for before still holds
-        config = run_.manifest.config(config.place)
-    shift = new_shift(run_.manifest)
-    write_manifest(run_.storage, config, run_.manifest, shift)
+    report = Report(config, worked=bool(queue))
+    if not queue and not run_.manifest.shift:
+        report.summary = summary_table(config, run_.progress)
+        if is_current(run_.storage, report.summary):
+            return report
+    asked = config if queue else run_.before  # only the summary is to be mended: what was asked for before still holds
+    shift = run_.begin_shift(asked)
     remove_summary(run_.storage)
     try:
         if queue:
@@ -121,9 +104,9 @@ def _run(
             _work_off(report, run_, events, queue, observer)
     except BaseException:
         with suppress(OSError, EnumerateError):  # the first error is the one to tell
-            _conclude(report, run_, shift, config, plan)
+            _conclude(report, run_, asked, plan)
         raise
-    _conclude(report, run_, shift, config, plan)
+    _conclude(report, run_, asked, plan)
     report.interrupted = stopping() and not report.complete
     return report
 
@@ -138,14 +121,12 @@ def _largest_first(progress: list[JobProgress]) -> list[JobProgress]:
     return sorted(progress, key=lambda job: -job.weight)
 
 
-def _conclude(report: Report, run_: Opened, shift: str, config: Config, plan: Sequence[Job]) -> None:
+def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) -> None:
     """The summary, from the records: a worker that was ended may have committed what nobody heard of.
 
     First the shift ends, so that a worker out of reach records nothing of what is tidied away.
     """
-    run_.hold.check()
-    refuse_other_shift(run_.storage, shift)  # a coordinator that was asleep must not end what another has begun
-    write_manifest(run_.storage, config, run_.manifest, CONCLUDING)
+    run_.begin_conclusion(asked)
     progress = tidied(run_.storage, plan)
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
@@ -154,12 +135,11 @@ def _conclude(report: Report, run_: Opened, shift: str, config: Config, plan: Se
     except OSError:
         remove_summary(run_.storage)
         raise
-    write_manifest(run_.storage, config, run_.manifest)
+    run_.conclude(asked)
 
 
-def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[JobProgress]) -> None:
+def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProgress]) -> None:
     """An unfinished run goes on at least as far as it was asked to: else some start squares would be ahead for ever."""
-    asked = manifest.config(config.place)
     smaller = [
         f"--{name} {getattr(asked, name)}"
         for name in ("max", "tours")
@@ -167,29 +147,6 @@ def _refuse_smaller_budget(config: Config, manifest: Manifest, progress: list[Jo
     ]
     if smaller and any(job.next_slice(asked) for job in progress):
         raise BadRequest(f"this run is unfinished and was begun with {' '.join(smaller)}; ask for at least as much")
-
-
-def settle(config: Config, fresh: bool = False) -> Config:
-    """With `split` decided: as the run has it that is there already, whatever the budget was then."""
-    if config.split == AUTO and config.is_depth_first and not fresh:
-        there = _config_there(config)
-        if there and there.is_depth_first:
-            return replace(config, split=there.split).settled
-    return config.settled
-
-
-def _is_under_way(config: Config, fresh: bool) -> bool:
-    """Whether a search for all tours is continued, and not begun."""
-    there = None if fresh else _config_there(config)
-    return there is not None and there.is_exhaustive
-
-
-def _config_there(config: Config) -> Config | None:
-    """What the run that is there already was asked for, if it can be read: whoever opens it says what is wrong."""
-    with suppress(OSError, EnumerateError):
-        manifest = find_manifest(open_storage(config.place))
-        return manifest.config(config.place) if manifest else None
-    return None
 
 
 def _for_workers(config: Config) -> Config:

@@ -16,7 +16,7 @@ from ..ledger.layout import SUMMARY_CSV, patterns
 from ..model.board import Board, column_name
 from ..model.literature import published_tours
 from ..model.tour import SYMMETRIES
-from ..run.coordinator import Report
+from ..run.report import Report
 from .heat import SHADES, shade_of
 from .words import short
 

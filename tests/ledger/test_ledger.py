@@ -13,14 +13,14 @@ from enumerate.catalog.verify import verify
 from enumerate.ledger.job_progress import records
 from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
 from enumerate.ledger.layout import MANIFEST as NAME
-from enumerate.ledger.manifest import new_shift, read_manifest, write_manifest
+from enumerate.ledger.manifest import read_manifest, replace_manifest
 from enumerate.ledger.records import name_of
 from enumerate.ledger.sealed import seal, unseal
 from enumerate.ledger.sink import Sink
 from enumerate.ledger.storage import is_url, open_storage
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 from enumerate.model.jobs import BUDGET, Totals
-from enumerate.run import opening
+from enumerate.run import tidying
 from enumerate.run import worker as work
 from enumerate.run.worker import run_slice
 
@@ -189,12 +189,12 @@ def next_slice(place, config, job=0):
 
 def set_shift(place, config, shift):
     storage = open_storage(place)
-    write_manifest(storage, config, read_manifest(storage), shift)
+    replace_manifest(storage, read_manifest(storage).of_call(config, shift))
 
 
 def begin_shift(place, config) -> str:
     """What a coordinator does before it hires workers."""
-    shift = new_shift(read_manifest(open_storage(place)))
+    shift = read_manifest(open_storage(place)).new_shift()
     set_shift(place, config, shift)
     return shift
 
@@ -311,11 +311,11 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
     """The records are listed, then comes the late one, then the parts are listed."""
     config = small(run_place)
     shift = begin_shift(run_place, config)
-    slice_, listed = next_slice(run_place, config), opening.shelves
+    slice_, listed = next_slice(run_place, config), tidying.shelves
 
     def listed_and_then(storage, plan):
         found = listed(storage, plan)
-        monkeypatch.setattr(opening, "shelves", listed)
+        monkeypatch.setattr(tidying, "shelves", listed)
         late.set()
         worker.join()
         return found
@@ -325,7 +325,7 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
     worker = threading.Thread(target=run_slice, args=(config, shift, slice_))
     worker.start()
     time.sleep(0.5)  # it waits at its record now
-    monkeypatch.setattr(opening, "shelves", listed_and_then)
+    monkeypatch.setattr(tidying, "shelves", listed_and_then)
     run_serially(config, stopping=lambda: True)
     assert damage(run_place) == []
     assert run_serially(config).complete

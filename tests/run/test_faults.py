@@ -15,7 +15,7 @@ from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.executors.events import Lost, SetAside
 from enumerate.kernels.cache import cache_folder
-from enumerate.ledger.manifest import write_manifest
+from enumerate.ledger.manifest import replace_manifest
 from enumerate.ledger.storage import Folder
 from enumerate.run.coordinator import run
 from enumerate.run.worker import run_slice
@@ -157,7 +157,7 @@ def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do
         config = small(folder)
         slice_ = Run(folder).progress[0].next_slice(config)
         assert slice_.supersedes
-        write_manifest(Folder(folder), config, Run(folder).manifest, "a shift")
+        replace_manifest(Folder(folder), Run(folder).manifest.of_call(config, "a shift"))
         died = work_and_die(config, slice_, number)
         assert_sound(folder)
         work_and_die(config, slice_, max(1, number - 4))

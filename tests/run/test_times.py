@@ -8,11 +8,10 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.ledger.manifest import new_shift, write_manifest
 from enumerate.model.config import Config
 from enumerate.plan.plan import make_plan
 from enumerate.run import worker as work
-from enumerate.run.opening import opened
+from enumerate.run.opening import held, opened
 from enumerate.run.worker import run_slice
 
 from ..support.runs import run_serially
@@ -31,10 +30,9 @@ def times_of(place):
 
 def first_slice(config):
     """The first slice of a run whose coordinator is then lost, and its shift."""
-    with opened(config, make_plan(config), False, "sums", id) as run_:
-        shift = new_shift(run_.manifest)
-        write_manifest(run_.storage, config, run_.manifest, shift)
-        return run_.progress[0].next_slice(config), shift
+    with held(config, fresh=False) as held_:
+        run_ = opened(held_, make_plan(config), fresh=False, check="sums", notice=print)
+        return run_.progress[0].next_slice(config), run_.begin_shift(config)
 
 
 def test_a_record_that_comes_late_counts_and_the_times_of_the_other_worker_are_removed(tmp_path, monkeypatch):

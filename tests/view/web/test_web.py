@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from enumerate.catalog.reader import Run
 from enumerate.cli.app import main
-from enumerate.ledger.manifest import write_manifest
+from enumerate.ledger.manifest import replace_manifest
 from enumerate.model import config
 from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
@@ -308,7 +308,7 @@ def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = Config.from_values({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
-    write_manifest(run.storage, larger, run.manifest, shift="somebody")
+    replace_manifest(run.storage, run.manifest.of_call(larger, "somebody"))
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 
 

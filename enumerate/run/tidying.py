@@ -1,0 +1,112 @@
+"""What stands in an opened run is what its records name: the rest, which lost workers left, is cleared away, and the
+parts are compared with their records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ..ledger.job_progress import JobProgress, progress_of, records
+from ..ledger.layout import STAGING, parse_part_name, record_name
+from ..ledger.records import READERS, Shelf, check_part, read_record, shelves
+from ..ledger.sink import part_entries
+from ..ledger.storage import Storage, is_url
+from ..model.config import usable_cores
+from ..model.errors import Damaged
+from ..model.jobs import TIMES, Job
+
+SIZES, SUMS = "sizes", "sums"  # how parts are compared with their records
+
+
+def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] = lambda _: None) -> list[JobProgress]:
+    """Where the jobs stand by the records, after everything that no record names is gone."""
+    storage.remove([name for name, _ in storage.entries(STAGING)])
+    found, progress = _standing(storage, plan)
+    by_number = {job.job.number: job for job in progress}
+    names = [name for name, _ in part_entries(storage)]
+    unrecorded = [name for name in names if not _is_recorded(name, found, by_number)]
+    storage.remove(unrecorded)
+    storage.remove(_late_records(unrecorded, by_number))
+    storage.remove(_times_of_others(storage, names, found))
+    storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
+    if unrecorded:
+        notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
+    return progress
+
+
+def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, Shelf], list[JobProgress]]:
+    """The records, and where the jobs stand by them. A late worker may supersede one while we look: then once more."""
+    try:
+        found = shelves(storage, plan)
+        return found, progress_of(storage, plan, found)
+    except Damaged:
+        found = shelves(storage, plan)
+        return found, progress_of(storage, plan, found)
+
+
+def _late_records(unrecorded: Sequence[str], progress: dict[int, JobProgress]) -> Iterator[str]:
+    """Records of parts just removed: a late worker may have written one since the records were listed.
+
+    One that is written only now is followed by its parts: its worker sees that its shift is over and looks back.
+    """
+    for part in filter(None, map(parse_part_name, unrecorded)):
+        last = progress[part.job].last
+        if last is None or (part.slice, part.cut) != (last.slice, last.cut):
+            yield record_name(part.job, part.slice, part.cut)
+
+
+def _is_recorded(name: str, found: dict[int, Shelf], progress: dict[int, JobProgress]) -> bool:
+    """Whether a record names this part. Foreign files are left alone: `verify` tells about them."""
+    part = parse_part_name(name)
+    if part is None or part.job not in found:
+        return True
+    last = progress[part.job].last
+    if last is not None and (part.slice, part.cut) == (last.slice, last.cut):
+        return name in {recorded.name for recorded in last.parts}
+    return part.cut is None and part.slice < found[part.job].whole
+
+
+def _times_of_others(storage: Storage, names: Sequence[str], found: dict[int, Shelf]) -> Iterator[str]:
+    """Times that a lost worker published, beside those that count, of slices that are followed by others."""
+    by_slice: dict[tuple[int, int], list[str]] = {}
+    for name in names:
+        part = parse_part_name(name)
+        if part and part.kind == TIMES and part.cut is None and part.job in found:
+            by_slice.setdefault((part.job, part.slice), []).append(name)
+    for (job, slice_), times in by_slice.items():
+        if len(times) > 1 and slice_ < found[job].last_whole:
+            counting = {part.name for part in read_record(storage, record_name(job, slice_)).parts}
+            yield from (name for name in times if name not in counting)
+
+
+def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, notice: Callable[[str], None]) -> None:
+    """Compare the parts with the records: by number and sizes, or each one's checksum too."""
+    parts = sum(job.total.parts for job in progress)
+    if not parts:
+        return
+    if check == SUMS:
+        notice(f"checking {parts:,} parts of the run so far")
+        jobs: Sequence[JobProgress] = progress
+    else:
+        jobs = _of_other_size(storage, progress)
+    with ThreadPoolExecutor(READERS if is_url(storage.place) else usable_cores()) as pool:
+        for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
+            pass
+
+
+def _check_sums(storage: Storage, job: JobProgress) -> None:
+    for result in records(storage, job):
+        for part in result.parts:
+            check_part(storage, part)
+
+
+def _of_other_size(storage: Storage, progress: Sequence[JobProgress]) -> list[JobProgress]:
+    """The jobs whose parts are not as many, or not as large in all, as their records say."""
+    counts = {job.job.number: [0, 0] for job in progress}
+    for name, size in part_entries(storage):
+        part = parse_part_name(name)
+        if part is not None and part.job in counts:
+            counts[part.job][0] += 1
+            counts[part.job][1] += size
+    return [job for job in progress if counts[job.job.number] != [job.total.parts, job.total.bytes]]
