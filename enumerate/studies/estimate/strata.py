@@ -18,7 +18,8 @@ from ...model.config import Config
 from ...model.errors import BadRequest
 from ...model.jobs import Cursor
 from ...model.theorems import why_no_tour_from
-from ...plan.plan import choose_starts, refuse_impossible
+from ...plan.plan import refuse_impossible
+from ...plan.starts import choose_starts
 from ...plan.sizes import Descents, Guess
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
