@@ -68,6 +68,8 @@ def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callab
     code under one name at the same time could mix it up.
     """
     kernel = importlib.import_module(f"enumerate.kernels.{name}")
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # filled in at import
+        return kernel
     base = cache_folder()
     folder = base and base / f"{entries[0]}-{width}"
     for attempt in ("as found", "wiped"):

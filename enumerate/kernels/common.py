@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, types, uint64
+from numba import config, njit, types, uint64
 from numba.extending import intrinsic
 
 # Why a call stopped.
@@ -36,6 +36,15 @@ def lowest(typing_context: Any, word: Any) -> Any:
         return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
     return types.uint64(types.uint64), emit
+
+
+if config.DISABLE_JIT:  # kernels as plain Python, whose lines can be counted: there the instructions are not to be had
+
+    def popcount(word):
+        return uint64(int(word).bit_count())
+
+    def lowest(word):
+        return uint64((int(word) & -int(word)).bit_length() - 1)
 
 
 @njit(inline="always")

@@ -88,7 +88,7 @@ def _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, t
         return np.int64(_by_chance(tied, chance))
     if ties == SQUIRREL:
         i = 0
-        while tied >> orderings[phase, i] & 1 == 0:
+        while tied >> np.int64(orderings[phase, i]) & 1 == 0:
             i += 1
         return np.int64(orderings[phase, i])
     best, best_key = np.int64(lowest(uint64(tied))), np.int64(0)

@@ -19,8 +19,8 @@ from ...model.errors import BadRequest
 from ...model.jobs import Cursor
 from ...model.theorems import why_no_tour_from
 from ...plan.plan import refuse_impossible
-from ...plan.starts import choose_starts
 from ...plan.sizes import Descents, Guess
+from ...plan.starts import choose_starts
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
