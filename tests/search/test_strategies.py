@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.cli.app import Request, main
+from enumerate.cli.app import main
+from enumerate.cli.request import Request
 from enumerate.ledger.layout import seal_of
 from enumerate.ledger.parts import TIMES_SCHEMA, PartWriter
 from enumerate.ledger.sealed import seal, unseal
@@ -1015,7 +1016,10 @@ def test_a_file_sets_every_key_of_the_strategies(tmp_path):
             'strategy = "greedy"\nties = "pohl"\nfailures = 9\nonly = ""',
             Config.checked(strategy="greedy", ties="pohl", failures=9),
         ),
-        ('strategy = "divide"\nsize = "40x50"', Config.checked(board=Board(40, 50), strategy="divide", start="a1", max=0)),
+        (
+            'strategy = "divide"\nsize = "40x50"',
+            Config.checked(board=Board(40, 50), strategy="divide", start="a1", max=0),
+        ),
     ]:  # fmt: skip
         path.write_text(text)
         assert Request(config=str(path)).resolve() == expected
