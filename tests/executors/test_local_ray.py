@@ -60,7 +60,7 @@ def test_more_workers_than_slices_do_no_harm(tmp_path, home):
     words = ("--size", 8, "--max", 3_000_000, "--start", "a1,b1,c1,d1,e1,f1,g1,h1", "--workers", 8)
     done = command(*words, "--output", "run", "--address", "local", cwd=tmp_path, environment=environment(home))
     assert done.returncode == 0, done.stderr
-    assert command("verify", "run", cwd=tmp_path).returncode == 0
+    assert called("verify", "run", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.cluster
@@ -82,7 +82,7 @@ def test_a_signal_to_the_whole_group_stops_it_and_its_ray(tmp_path, home, number
     assert "run the same command again to continue" in err
     time.sleep(1)
     assert rays(home) == []
-    assert command("verify", "run", cwd=tmp_path).returncode == 3
+    assert called("verify", "run", cwd=tmp_path).returncode == 3
 
 
 class NotRay(BaseHTTPRequestHandler):
