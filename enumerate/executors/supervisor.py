@@ -22,9 +22,18 @@ MAX_ATTEMPTS = 3
 MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the slice's fault
 GRACE_SECONDS = 1.0  # for slices at hand when the run is asked to stop
 POLL_SECONDS = 0.2
-START_SECONDS = 10.0  # a worker that takes longer to start is not counted on: others are hired beside it
-ALONE_SECONDS = 600.0  # how long a run waits when no worker can begin: no node, or no free CPU
-TELL_SECONDS = 30.0  # between two words about that
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How many seconds a run waits for workers."""
+
+    start: float = 10.0  # a worker that takes longer to start is not counted on: others are hired beside it
+    alone: float = 600.0  # when no worker can begin: no node, or no free CPU
+    tell: float = 30.0  # between two words about that
+
+
+PATIENCE = Patience()
 
 
 @dataclass(frozen=True)
@@ -116,17 +125,16 @@ class Slot(Generic[W]):
     ready: bool = False
     slice: Slice | None = None
 
-    @property
-    def is_counted_on(self) -> bool:
+    def is_counted_on(self, patience: Patience) -> bool:
         """Whether it will soon take a slice."""
-        return self.slice is None and (self.ready or time.monotonic() - self.hired < START_SECONDS)
+        return self.slice is None and (self.ready or time.monotonic() - self.hired < patience.start)
 
 
 class Supervisor(Generic[W]):
     """An executor over a pool."""
 
-    def __init__(self, pool: Pool[W]) -> None:
-        self.pool = pool
+    def __init__(self, pool: Pool[W], patience: Patience = PATIENCE) -> None:
+        self.pool, self.patience = pool, patience
         self._slots: list[Slot[W]] = []
         self._attempts: Counter[tuple[int, int]] = Counter()
         self._losses: Counter[tuple[int, int]] = Counter()
@@ -165,7 +173,7 @@ class Supervisor(Generic[W]):
 
     def _hire(self, work: Work, waiting: int) -> None:
         """As many workers as there are slices for, as far as there is room."""
-        missing = waiting - sum(slot.is_counted_on for slot in self._slots)
+        missing = waiting - sum(slot.is_counted_on(self.patience) for slot in self._slots)
         taken = {slot.number for slot in self._slots}
         free = (number for number in range(len(taken) + missing) if number not in taken)
         for _ in range(missing):
@@ -185,9 +193,9 @@ class Supervisor(Generic[W]):
         if any(slot.ready for slot in self._slots):
             self._last_company = now
         alone = now - self._last_company
-        if alone > ALONE_SECONDS:
+        if alone > self.patience.alone:
             raise Stopped("no worker could begin: no node has a free CPU; everything finished is kept")
-        if alone > START_SECONDS and now - self._last_told > TELL_SECONDS:
+        if alone > self.patience.start and now - self._last_told > self.patience.tell:
             self._last_told = now
             yield Waiting(alone)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.commands import arguments, command, environment_with
+from ..support.commands import arguments, called, command, environment_with
 from ..support.runs import part_sums
 
 WORDS = ("--size", 8, "--variant", "closed", "--max", 500_000, "--start", "a1,c2,d4")
@@ -60,7 +60,7 @@ def test_more_workers_than_slices_do_no_harm(tmp_path, home):
     words = ("--size", 8, "--max", 3_000_000, "--start", "a1,b1,c1,d1,e1,f1,g1,h1", "--workers", 8)
     done = command(*words, "--output", "run", "--address", "local", cwd=tmp_path, environment=environment(home))
     assert done.returncode == 0, done.stderr
-    assert command("verify", "run", cwd=tmp_path).returncode == 0
+    assert called("verify", "run", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.cluster
@@ -82,7 +82,7 @@ def test_a_signal_to_the_whole_group_stops_it_and_its_ray(tmp_path, home, number
     assert "run the same command again to continue" in err
     time.sleep(1)
     assert rays(home) == []
-    assert command("verify", "run", cwd=tmp_path).returncode == 3
+    assert called("verify", "run", cwd=tmp_path).returncode == 3
 
 
 class NotRay(BaseHTTPRequestHandler):
@@ -119,14 +119,15 @@ def nobody():
         ("nobody", "Connection refused"),
     ],
 )
-def test_an_address_without_a_cluster_is_said_within_fifteen_seconds(tmp_path, home, request, who, words):
+def test_an_address_without_a_cluster_is_said_within_fifteen_seconds(tmp_path, home, request, capfd, who, words):
     address, began = request.getfixturevalue(who), time.monotonic()
-    done = command("--size", 5, "--address", address, cwd=tmp_path, environment=environment(home))
+    done = called("--size", 5, "--address", address, cwd=tmp_path, environment=environment(home))
     assert time.monotonic() - began < 15
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
     assert address in done.stderr
+    assert capfd.readouterr() == ("", "")  # neither has Ray said anything past Python
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,11 +141,12 @@ def test_auto_without_a_cluster_says_how_to_have_one(tmp_path, home):
 
 
 @pytest.mark.parametrize("value", ["auto", "nonsense", "host:port"])
-def test_a_strange_ray_address_is_named(tmp_path, home, value):
+def test_a_strange_ray_address_is_named(tmp_path, home, capfd, value):
     surroundings = {**environment(home), "RAY_ADDRESS": value}
-    done = command("--size", 5, "--address", "auto", cwd=tmp_path, environment=surroundings)
+    done = called("--size", 5, "--address", "auto", cwd=tmp_path, environment=surroundings)
     assert done.returncode == 2
     assert done.stderr == f"error: RAY_ADDRESS is not the host:port of a Ray cluster: {value!r}\n"
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,7 @@ def test_a_strange_ray_address_is_named(tmp_path, home, value):
     ],
 )
 def test_a_strange_address_is_refused(tmp_path, address, words):
-    done = command("--size", 5, "--address", address, cwd=tmp_path)
+    done = called("--size", 5, "--address", address, cwd=tmp_path)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 
 import pytest
 
-from enumerate.executors import supervisor
 from enumerate.executors.events import Finished, LeftOut, Lost, SetAside, Waiting
-from enumerate.executors.supervisor import Died, Done, Failed, Ready, Supervisor, Unfit
+from enumerate.executors.supervisor import MAX_LOSSES, PATIENCE, Died, Done, Failed, Patience, Ready, Supervisor, Unfit
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 from enumerate.model.jobs import Job, Slice, Totals
 
@@ -47,6 +47,8 @@ class ScriptedPool:
 
     def wait(self, workers, seconds):
         heard = [(worker, worker.says.pop(0)) for worker in workers if worker.says]
+        if not heard:
+            time.sleep(0.001)  # as a real pool waits, or a test of patience would keep a core busy
         return [(worker, outcome) for worker, outcome in heard if outcome is not None]
 
     def leave_out(self, node, for_good):
@@ -61,8 +63,8 @@ def slices(count):
     return deque(Slice(Job(number, (number,)), 0, (number,), Totals(), 1, 1, 1, 1) for number in range(count))
 
 
-def run(pool, queue):
-    return list(Supervisor(pool).run(lambda slice_: None, queue, lambda: False))
+def run(pool, queue, patience=PATIENCE):
+    return list(Supervisor(pool, patience).run(lambda slice_: None, queue, lambda: False))
 
 
 def done(worker, slice_):
@@ -113,7 +115,7 @@ def test_idle_workers_of_a_lost_node_get_no_slice_and_the_slice_is_not_blamed():
 
 def test_a_slice_that_is_lost_with_ten_nodes_is_set_aside_in_the_end():
     events = run(ScriptedPool({"a": 1}, lambda worker, slice_: Died("out of reach", with_node=True)), slices(1))
-    assert len([event for event in events if isinstance(event, Lost)]) == supervisor.MAX_LOSSES - 1
+    assert len([event for event in events if isinstance(event, Lost)]) == MAX_LOSSES - 1
     assert isinstance(events[-1], SetAside)
 
 
@@ -157,19 +159,16 @@ def test_workers_that_die_while_they_start_leave_their_node_out():
     assert all(node == "a" for node, _ in pool.left_out)
 
 
-def test_waiting_for_a_worker_is_said_and_ends(monkeypatch):
-    monkeypatch.setattr(supervisor, "START_SECONDS", 0.05)
-    monkeypatch.setattr(supervisor, "TELL_SECONDS", 0.05)
-    monkeypatch.setattr(supervisor, "ALONE_SECONDS", 0.5)
+def test_waiting_for_a_worker_is_said_and_ends():
     pool = ScriptedPool({"a": 1}, done, on_hire=lambda node: None)  # its actor is never scheduled
-    events = Supervisor(pool).run(lambda slice_: None, slices(1), lambda: False)
+    patience = Patience(start=0.05, alone=0.5, tell=0.05)
+    events = Supervisor(pool, patience).run(lambda slice_: None, slices(1), lambda: False)
     assert isinstance(next(events), Waiting)
     with pytest.raises(Stopped, match="no node has a free CPU"):
         list(events)
 
 
-def test_a_slow_starter_is_not_counted_on(monkeypatch):
+def test_a_slow_starter_is_not_counted_on():
     """A slot whose worker never gets ready does not keep the last slice from a free slot elsewhere."""
-    monkeypatch.setattr(supervisor, "START_SECONDS", 0.05)
     pool = ScriptedPool({"a": 1, "b": 1}, done, on_hire=lambda node: None if node == "a" else Ready())
-    assert finished(run(pool, slices(1))) == [0]
+    assert finished(run(pool, slices(1), Patience(start=0.05))) == [0]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
-from ..support.commands import ROOT, command, environment_with
+from ..support.commands import ROOT, called, command
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
@@ -25,17 +23,10 @@ def headline(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=["duckdb", "polars", "pyarrow", "library"])
-def test_an_example_prints_what_readme_says(headline, code, output):
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=headline[0],
-        env=environment_with(),
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == output.split()
+def test_an_example_prints_what_readme_says(headline, monkeypatch, capfd, code, output):
+    monkeypatch.chdir(headline[0])
+    exec(code, {"__name__": "__main__"})
+    assert capfd.readouterr().out.split() == output.split()
 
 
 def test_the_main_command_prints_the_heat_map_and_the_table_of_readme(headline):
@@ -53,6 +44,6 @@ def test_every_link_of_readme_leads_somewhere(link):
 def test_every_config_file_and_subcommand_of_readme_exists(tmp_path):
     for path in re.findall(r"configs/[\w.-]+\.toml", README):
         assert (ROOT / path).exists()
-    words = command("--help", cwd=tmp_path).stdout
+    words = called("--help", cwd=tmp_path).stdout
     for name in re.findall(r"`\./run\.sh (plan|verify|show|study|view|report|export)", README):
         assert name in words

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from enumerate.cli.app import Request
+from enumerate.cli.request import Request
 from enumerate.model.board import Board
 from enumerate.model.config import Config, read_toml
 from enumerate.model.errors import BadRequest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -15,17 +16,29 @@ from enumerate.catalog.verify import verify
 from enumerate.model.errors import BadRequest
 from enumerate.model.tour import are_complete
 
-from ..support.commands import command
+from ..support.commands import called, command
 from ..support.published import PUBLISHED, per_square
 from ..support.runs import part_sums, run_serially, small
 from ..support.searches import config_for
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+def whole(tmp_path_factory):
+    """The folder of a complete run, to be read only."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
     run_serially(small(folder))
-    return part_sums(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(whole):
+    return part_sums(whole)
+
+
+@pytest.fixture
+def copied(whole, tmp_path):
+    """The same run, to be changed."""
+    return shutil.copytree(whole, tmp_path / "run")
 
 
 def rows_in_order(folder):
@@ -60,11 +73,10 @@ def test_a_run_extended_from_a_smaller_number_of_tours_has_the_same_bytes(tmp_pa
     assert part_sums(tmp_path / "at once") == part_sums(tmp_path / "in steps")
 
 
-def test_other_slice_sizes_give_the_same_tours_in_the_same_order(tmp_path, undisturbed):
-    run_serially(small(tmp_path / "one"))
+def test_other_slice_sizes_give_the_same_tours_in_the_same_order(tmp_path, whole, undisturbed):
     run_serially(small(tmp_path / "other", slice_iterations=777, slice_tours=31))
-    assert rows_in_order(tmp_path / "one") == rows_in_order(tmp_path / "other")
-    assert part_sums(tmp_path / "one") != part_sums(tmp_path / "other")
+    assert rows_in_order(whole) == rows_in_order(tmp_path / "other")
+    assert undisturbed != part_sums(tmp_path / "other")
 
 
 def test_the_same_command_again_says_already_complete_and_changes_nothing(tmp_path):
@@ -76,9 +88,8 @@ def test_the_same_command_again_says_already_complete_and_changes_nothing(tmp_pa
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
 
 
-def test_a_smaller_limit_is_already_complete(tmp_path):
-    run_serially(small(tmp_path / "run"))
-    assert not run_serially(small(tmp_path / "run", max=100)).worked
+def test_a_smaller_limit_is_already_complete(copied):
+    assert not run_serially(small(copied, max=100)).worked
 
 
 def test_a_smaller_limit_on_an_unfinished_run_is_refused(tmp_path):
@@ -99,18 +110,16 @@ def test_an_interrupted_run_says_which_start_squares_are_unfinished(tmp_path):
     assert rows["a1"]["iterations"] > 0 == rows["d4"]["iterations"]
 
 
-def test_another_identity_in_the_same_folder_is_refused_and_the_keys_are_named(tmp_path):
-    run_serially(small(tmp_path / "run"))
+def test_another_identity_in_the_same_folder_is_refused_and_the_keys_are_named(copied):
     with pytest.raises(BadRequest, match=r"variant both there, open asked for, seed 0 there, 3 asked for"):
-        run_serially(small(tmp_path / "run", variant="open", seed=3))
-    assert verify(Run(tmp_path / "run")).damage == []
+        run_serially(small(copied, variant="open", seed=3))
+    assert verify(Run(copied)).damage == []
 
 
-def test_fresh_starts_over_even_with_another_identity(tmp_path):
+def test_fresh_starts_over_even_with_another_identity(tmp_path, undisturbed):
     run_serially(small(tmp_path / "run", variant="closed", start="h8"))
     run_serially(small(tmp_path / "run"), fresh=True)
-    run_serially(small(tmp_path / "expected"))
-    assert part_sums(tmp_path / "run") == part_sums(tmp_path / "expected")
+    assert part_sums(tmp_path / "run") == undisturbed
     assert verify(Run(tmp_path / "run")).damage == []
 
 
@@ -141,7 +150,8 @@ def test_an_exhaustive_run_writes_every_published_tour_once(tmp_path, size):
 
 
 def test_the_headline_command_without_pruning_finds_the_known_tours(tmp_path):
-    done = command("--no-prune", "--size", 8, "--max", 500_000, "--variant", "closed", "--json", cwd=tmp_path)
+    words = ("--no-prune", "--size", 8, "--max", 500_000, "--variant", "closed", "--json", "--executor", "serial")
+    done = called(*words, cwd=tmp_path)
     document = json.loads(done.stdout)
     with open(PUBLISHED / "plain_8x8_500000.csv", encoding="utf-8") as file:
         expected = {row["start"]: int(row["closed"]) for row in csv.DictReader(file)}
@@ -151,7 +161,8 @@ def test_the_headline_command_without_pruning_finds_the_known_tours(tmp_path):
 
 
 def test_the_end_of_a_run_prints_table_heat_map_rates_and_places(tmp_path):
-    done = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
+    words = ("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, "--executor", "serial")
+    done = called(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for expected in (
         "Tours for each start square",
@@ -163,7 +174,7 @@ def test_the_end_of_a_run_prints_table_heat_map_rates_and_places(tmp_path):
         "output/both-5x6-classes/summary.parquet",
     ):
         assert expected in done.stdout
-    again = command("--size", "5x6", "--start", "classes", "--variant", "both", "--max", 0, cwd=tmp_path)
+    again = called(*words, cwd=tmp_path)
     assert "already complete" in again.stdout
 
 
@@ -173,11 +184,10 @@ def test_quiet_prints_nothing(tmp_path):
     assert (tmp_path / "output" / "open-5x5" / "summary.csv").exists()
 
 
-def test_summary_files_agree_with_the_parts_and_with_each_other(tmp_path):
-    run_serially(small(tmp_path / "run"))
-    table = pq.read_table(tmp_path / "run" / "summary.parquet").to_pylist()
+def test_summary_files_agree_with_the_parts_and_with_each_other(whole):
+    table = pq.read_table(whole / "summary.parquet").to_pylist()
     counted = duckdb.sql(
-        f"select start, variant, count(*), min(iteration) from '{tmp_path}/run/tours/**/*.parquet' group by all"
+        f"select start, variant, count(*), min(iteration) from '{whole}/tours/**/*.parquet' group by all"
     ).fetchall()
     for row in table[:-1]:
         of_start = {variant: (count, first) for start, variant, count, first in counted if start == row["start"]}
@@ -185,11 +195,11 @@ def test_summary_files_agree_with_the_parts_and_with_each_other(tmp_path):
         assert row["tours_closed"] == of_start.get("closed", (0,))[0]
         assert row["first_iteration"] == min(first for _, first in of_start.values())
         assert row["bytes"] == sum(
-            path.stat().st_size for path in (tmp_path / "run" / "tours").rglob(f"start={row['start']}/*.parquet")
+            path.stat().st_size for path in (whole / "tours").rglob(f"start={row['start']}/*.parquet")
         )
     assert table[-1]["start"] == "total"
     assert table[-1]["tours_open"] == sum(row["tours_open"] for row in table[:-1])
-    with open(tmp_path / "run" / "summary.csv", encoding="utf-8") as file:
+    with open(whole / "summary.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["tours_closed"] for row in rows] == [str(row["tours_closed"]) for row in table]
     assert rows[0]["start"] == "a1"
@@ -199,7 +209,7 @@ def test_summary_files_agree_with_the_parts_and_with_each_other(tmp_path):
     "path", sorted((Path(__file__).parents[2] / "configs").glob("*.toml")), ids=lambda path: path.stem
 )
 def test_every_config_file_can_be_planned(tmp_path, path):
-    done = command("plan", "--config", path, cwd=tmp_path)
+    done = called("plan", "--config", path, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.cli.app import Request, main
+from enumerate.cli.app import main
+from enumerate.cli.request import Request
 from enumerate.ledger.layout import seal_of
 from enumerate.ledger.parts import TIMES_SCHEMA, PartWriter
 from enumerate.ledger.sealed import seal, unseal

@@ -1,13 +1,18 @@
-"""The command line as a user runs it: to its end, in the background, and as a server of pages."""
+"""The command line as a user runs it: to its end, in the background, as a server of pages; and in this process."""
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
+
+from enumerate.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +28,26 @@ def command(*words, cwd, environment=None, timeout=120) -> subprocess.CompletedP
         timeout=timeout,
         check=False,
     )
+
+
+def called(*words, cwd, environment=None) -> subprocess.CompletedProcess[str]:
+    """The same in this process, where numba is imported already: for facts that are not about the process."""
+    out, err = io.StringIO(), io.StringIO()
+    surroundings = patch.dict(os.environ, environment_with(environment))
+    with chdir(cwd), surroundings, signals_put_back(), redirect_stdout(out), redirect_stderr(err):
+        code = main([str(word) for word in words])
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def signals_put_back():
+    """A command takes Ctrl-C and SIGTERM for itself, and its process ends with it."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def arguments(*words) -> list[str]:

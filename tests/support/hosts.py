@@ -294,7 +294,7 @@ class Hosts:
         return self.launch([sys.executable, "-c", code], self.folder, environment)
 
     def launch(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str] | None) -> Driver:
-        # As in tests/tools.py, which is not used: this harness must work while the package does not.
+        # As in commands.py, which is not used: this harness must work while the package does not.
         variables = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "NO_COLOR": "1", **RAY}
         log = self.folder / f"driver{len(self.drivers) + 1}"
         self.drivers.append(Driver([*self.head.enter, *words], log, cwd=cwd, env={**variables, **(environment or {})}))

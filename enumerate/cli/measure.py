@@ -1,0 +1,147 @@
+"""The commands that ask how many tours there are, and how fast they are found: `count`, `estimate` and `study`."""
+
+from __future__ import annotations
+
+import json
+
+from ..model.config import MAX_WORKERS, Config, usable_cores
+from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
+from .request import Flag, Json, MaybeWhole, Whole
+from .signals import StopSignals
+from .speech import say, tell
+
+
+def study(
+    *,
+    output: str = "output/study",
+    experiments: str = "",
+    largest: Whole = 400,
+    workers: Whole = 0,
+    fresh: Flag = False,
+    quiet: Flag = False,
+) -> int:
+    """Compare the strategies: real runs, made into tables and charts, with published figures beside them.
+
+    Args:
+        output:
+            The folder for runs, tables (CSV, Parquet), charts (SVG) and one page, study.md. The same call continues it.
+        experiments:
+            Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
+        largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
+        workers: Runs at a time; 0 means one for each core.
+        fresh: Make every run anew.
+        quiet: No progress and no tables; only errors.
+    """
+    if not 8 <= largest <= 512:
+        raise BadRequest(f"largest is a whole number from 8 to 512: {largest}")
+    if not 0 <= workers <= MAX_WORKERS:
+        raise BadRequest(f"workers is a whole number from 0 to {MAX_WORKERS:,}: {workers}")
+    from ..studies.comparison.study import chosen
+    from ..studies.comparison.study import study as make_study
+    from ..view.progress import steps
+    from ..view.terminal import table_view
+
+    picked = chosen(experiments, largest)
+    stop = StopSignals(at_once=False)
+    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as advance:
+        try:
+            findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard, fresh)
+        except Stopped as error:
+            if stop.name != "Ctrl-C":
+                raise
+            say(str(error))
+            return INTERRUPTED
+    if not quiet:
+        tell(table_view(findings.tables["comparison"]))
+        tell(f"\n{len(findings.files)} files in {output}: study.md shows them all")
+    return DONE
+
+
+def estimate(
+    *,
+    size: str = "8",
+    variant: str = "open",
+    seconds: float | None = None,
+    error: str | None = None,
+    descents: MaybeWhole = None,
+    start: str = "all",
+    seed: Whole = 0,
+    workers: Whole = 0,
+    address: str | None = None,
+    json_: Json = False,
+    quiet: Flag = False,
+) -> int:
+    """Estimate how many tours there are, by random descents, with an interval that narrows while it runs.
+
+    It ends with whichever comes first of --seconds, --error and --descents. [default: 30 seconds or 1%]
+
+    Args:
+        size: The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 400 squares.
+        variant: Which tours: open, closed or both.
+        seconds: End after so many seconds.
+        error: End when half of the interval is at most this share of the estimate, such as 1%.
+        descents:
+            End after at least so many descents, in whole batches. The same number gives the same estimate everywhere.
+        start: Only tours from these squares: names such as a1,d4, or random:N.
+        seed: Another seed gives another estimate.
+        workers: Workers; 0 means one for each core of the machine or the cluster.
+        address:
+            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
+        json_: Print one JSON document instead.
+        quiet: No progress.
+    """
+    given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
+    config = Config.from_values(given if address is None else {**given, "address": address})
+    from ..studies.estimate.estimate import Goal, as_share
+    from ..studies.estimate.estimate import estimate as make_estimate
+    from ..studies.estimate.text import estimate_json, estimate_lines, progress_line
+    from ..view.progress import changing_line
+
+    goal = Goal(seconds, None if error is None else as_share(error), descents)
+    stop = StopSignals(at_once=False)
+    with changing_line(quiet) as (show, notice):
+        found = make_estimate(config, goal, lambda so_far: show(progress_line(so_far)), notice, stop.heard)
+    tell(json.dumps(estimate_json(found), indent=2) if json_ else "\n".join(estimate_lines(found)))
+    return stop.exit_code if found.interrupted else DONE
+
+
+def count(
+    *,
+    size: str = "8",
+    variant: str = "closed",
+    start: str | None = None,
+    missing_corner: Flag = False,
+    memory: float | None = None,
+    quiet: Flag = False,
+    json_: Json = False,
+) -> int:
+    """Count all tours of a board exactly, without listing them.
+
+    Args:
+        size: The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.
+        variant: Which tours: open, closed or both. Closed ones take the least memory and time.
+        start: Count the tours from these squares: all, classes (one per symmetry class), or names such as a1,d4.
+            [default: those of the whole board]
+        missing_corner: The board lacks its last corner: odd boards have closed tours then.
+        memory: GiB that may be used; a board that needs more is refused. [default: half of what is free]
+        quiet: No progress and no times; only the numbers and errors.
+        json_: Print one JSON document instead.
+    """
+    from ..model.board import parse_size
+    from ..studies.count.census import chosen_starts, problems, take_census
+    from ..studies.count.counting import PARTS, Effort
+    from ..studies.count.reach import memory_limit
+    from ..studies.count.text import census_json, census_view
+    from ..view.progress import steps
+
+    config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)
+    starts = chosen_starts(config.board, start or "")
+    total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
+    try:
+        with steps(total, "parts", quiet) as advance:
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
+    except KeyboardInterrupt:
+        say("stopped: a count has to be begun again")
+        return INTERRUPTED
+    tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
+    return DONE
