@@ -15,8 +15,8 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.studies.comparison import published
-from enumerate.studies.comparison.study import NAMES, experiments
-from enumerate.studies.comparison.success import wilson
+from enumerate.studies.comparison.experiments import experiments, wilson
+from enumerate.studies.comparison.study import NAMES
 
 from ..support.commands import arguments, command, environment_with
 
