@@ -22,7 +22,7 @@ from enumerate.model.literature import Published
 from enumerate.studies.count import census as census_module
 from enumerate.studies.count import counting
 from enumerate.studies.count.counting import EMPTY, Effort, count_cycles, count_from, count_paths
-from enumerate.studies.count.frontier import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
+from enumerate.studies.count.steps import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
 from enumerate.studies.count.reach import cost, memory_limit
 
 from ..support import counting_reference as reference
