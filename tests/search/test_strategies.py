@@ -1015,7 +1015,10 @@ def test_a_file_sets_every_key_of_the_strategies(tmp_path):
             'strategy = "greedy"\nties = "pohl"\nfailures = 9\nonly = ""',
             Config.checked(strategy="greedy", ties="pohl", failures=9),
         ),
-        ('strategy = "divide"\nsize = "40x50"', Config.checked(board=Board(40, 50), strategy="divide", start="a1", max=0)),
+        (
+            'strategy = "divide"\nsize = "40x50"',
+            Config.checked(board=Board(40, 50), strategy="divide", start="a1", max=0),
+        ),
     ]:  # fmt: skip
         path.write_text(text)
         assert Request(config=str(path)).resolve() == expected

@@ -308,7 +308,7 @@ def test_the_command_prints_json(capsys):
 @pytest.mark.slow
 def test_ctrl_c_prints_what_is_known_so_far(tmp_path):
     process = subprocess.Popen(
-        arguments("estimate", "--seconds", "1000"),
+        arguments("estimate", "--seconds", "1000", "--workers", "1"),
         cwd=tmp_path, env=environment_with(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert "open tours on 8x8" in process.stderr.readline()  # the first line of progress

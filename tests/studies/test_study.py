@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import subprocess
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -28,16 +28,16 @@ from ..support.commands import arguments, environment_with, wait_for
 QUICK = ("first-tours", "tours", "corners", "success", "scaling", "growth")
 
 
-WORDS = ("study", "--experiments", ",".join(QUICK), "--largest", "8", "--workers", "1", "--output")
+WORDS = ("study", "--experiments", ",".join(QUICK), "--largest", "8")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A study of the smallest boards, made once, and what it printed."""
-    folder = tmp_path_factory.mktemp("study") / "it"
-    with redirect_stdout(io.StringIO()) as printed:
-        assert main([*WORDS, str(folder)]) == 0
-    return folder, printed.getvalue()
+    folder = tmp_path_factory.mktemp("study")
+    with chdir(folder), redirect_stdout(io.StringIO()) as printed:
+        assert main(list(WORDS)) == 0
+    return folder / "output" / "study", printed.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,8 @@ def test_the_runs_of_a_study_are_sound(study):
 def test_the_same_call_makes_no_run_again(made, capsys):
     folder, printed = made
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("commits/*.json")}
-    assert main([*WORDS, str(folder)]) == 0
+    with chdir(folder.parents[1]):
+        assert main(list(WORDS)) == 0
     assert capsys.readouterr().out == printed
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("commits/*.json")} == before
 
