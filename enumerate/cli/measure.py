@@ -128,10 +128,9 @@ def count(
         json_: Print one JSON document instead.
     """
     from ..model.board import parse_size
-    from ..studies.count.census import chosen_starts, problems, take_census
+    from ..studies.count.census import census_json, census_view, chosen_starts, problems, take_census
     from ..studies.count.counting import PARTS, Effort
     from ..studies.count.reach import memory_limit
-    from ..studies.count.text import census_json, census_view
     from ..view.progress import steps
 
     config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)

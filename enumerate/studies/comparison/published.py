@@ -1,4 +1,4 @@
-"""Figures that others have published for the same tasks, to be shown beside ours.
+"""Figures that others have published for the same tasks, and ours beside them.
 
 They are those of five descriptions of programs, here called by the letters A to E:
 
@@ -12,6 +12,12 @@ Times are theirs, of their machines, some of them years old.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from .experiment import Tables
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
 # is a turn of its loop, a placement or a retreat, counted from 1.
@@ -44,3 +50,79 @@ def steps(placements: int, squares: int) -> int:
     What was placed and does not stand was taken back, and the count starts at 1.
     """
     return 1 + placements + (placements - (squares - 1))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ours beside theirs, as far as the experiments that give them were made.
+
+_SCHEMA = pa.schema(
+    [("source", pa.string()), ("what", pa.string()), ("published", pa.string()), ("ours", pa.string()),
+     ("times_as_fast", pa.float64())]
+)  # fmt: skip
+
+Beside = tuple[str, str, str, str, float | None]  # a row of that
+
+
+def comparison(tables: Tables) -> pa.Table:
+    rows = [row for name, compare in _COMPARED.items() if name in tables for row in compare(tables)]
+    return pa.Table.from_pylist([dict(zip(_SCHEMA.names, row, strict=True)) for row in rows], schema=_SCHEMA)
+
+
+def _one_by_one(tables: Tables) -> Iterator[Beside]:
+    totals = {row["strategy"]: row for row in tables["tours-totals"].to_pylist()}
+    greedy, ours = totals["greedy"], totals["backtrack"]
+    what, first = f"{greedy['tours']} greedy tours of 8x8 from a8", "first tour of 8x8 from a8 by backtracking"
+    yield "A", what, f"{GREEDY_SECONDS} s", _shown(greedy["seconds"]), greedy["times_as_fast_as_a"]
+    yield "A", first, f"{BACKTRACK_SECONDS} s", _shown(ours["seconds"]), ours["times_as_fast_as_a"]
+    yield "A", "its placements after the start square", f"{BACKTRACK_PLACEMENTS:,}", f"{ours['placements']:,}", None
+    yield "A", "its steps", f"{BACKTRACK_STEPS:,}", f"{ours['steps']:,}", None
+
+
+def _first_tours(tables: Tables) -> Iterator[Beside]:
+    for row in tables["first-tours"].to_pylist():
+        if row["seconds_of_d"]:
+            what = f"first tour of {row['size']}x{row['size']}, {row['strategy']} from {row['starts']}"
+            ours = f"{_shown(row['seconds'])}, {row['iterations']:,} placements"
+            yield "D", what, _shown(row["seconds_of_d"]), ours, row["times_as_fast_as_d"]
+
+
+def _growth(tables: Tables) -> Iterator[Beside]:
+    for row in tables["growth-totals"].to_pylist():
+        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', plain'}, one core"
+        theirs = f"{ENUMERATOR_TOURS:,} in {ENUMERATOR_SECONDS:.0f} s"
+        yield "E", what, theirs, f"{row['tours']:,} in {_shown(row['seconds'])}", ENUMERATOR_SECONDS / row["seconds"]
+
+
+def _success(tables: Tables) -> Iterator[Beside]:
+    """With ties by chance, from the corner: that is where its figures fit."""
+    rows = [row for row in tables["success"].to_pylist() if row["ties"] == "random" and row["starts"] == "a1"]
+    for first, last, least, most, theirs in SUCCESS:
+        within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]
+        if within:
+            ours = f"so on {sum(within)} of {len(within)} sizes"
+            yield "C", f"success with random ties from a1, {first} to {last}", theirs, ours, None
+    for row in rows:
+        if row["size"] in (7, 8, 50, 100, 200):
+            ours = f"{row['rate']:.1%} ({row['low']:.1%} to {row['high']:.1%})"
+            yield "C", f"success with random ties from a1, {row['size']}", "", ours, None
+
+
+def _corners(tables: Tables) -> Iterator[Beside]:
+    rows = tables["corners"].to_pylist()
+    what = f"every size from 5 to {max(row['size'] for row in rows)} from a1"
+    for source, ties in (("Roth", "roth"), ("Squirrel and Cull 1996", "squirrel")):
+        failing = sorted(row["size"] for row in rows if row["ties"] == ties and not row["found"])
+        ours = f"fails on {', '.join(map(str, failing))}" if failing else "no failure"
+        yield source, what, "no failure", ours, None
+
+
+_COMPARED = {
+    "tours-totals": _one_by_one, "first-tours": _first_tours, "growth-totals": _growth, "success": _success,
+    "corners": _corners,
+}  # fmt: skip
+
+
+def _shown(seconds: float) -> str:
+    """A time with its unit: 42.1 µs, 2.1 ms, 1.3 s."""
+    unit, size = ("s", 1.0) if seconds >= 1 else ("ms", 1e-3) if seconds >= 1e-3 else ("µs", 1e-6)
+    return f"{seconds / size:.3g} {unit}"

@@ -13,26 +13,20 @@ from ...catalog.reader import Run
 from ...ledger.storage import is_url, open_storage
 from ...ledger.summary import encode_csv, encode_parquet
 from ...model.errors import BadRequest, Stopped
-from . import corners, first_tours, growth, one_by_one, scaling, success
-from .compare import comparison
+from ...view.terminal import cell
 from .experiment import Experiment, Tables
-from .page import page
+from .experiments import experiments
 from .perform import perform, place_of
+from .published import comparison
 
 COMPARISON = "comparison"
+SHOWN_ROWS = 40  # of each table on the page
 
+_FOREWORD = """# How the strategies compare
 
-def experiments(largest: int) -> list[Experiment]:
-    """All of them, with boards of up to `largest` x `largest`. Those whose times matter come first."""
-    return [
-        first_tours.experiment(),
-        one_by_one.experiment(),
-        scaling.experiment(largest),
-        growth.experiment(),
-        success.experiment(largest),
-        corners.experiment(largest),
-    ]
-
+Made by `python -m enumerate study` from the runs in `runs/`, which `verify` can check. Times are those of the search
+itself, from a cursor to the tour, on this machine. Published figures are those of five descriptions of programs, A to
+E."""
 
 NAMES = tuple(experiment.name for experiment in experiments(8))
 
@@ -77,24 +71,20 @@ def study(
 def _write_findings(folder: str, experiments_: list[Experiment]) -> Findings:
     findings = Findings()
     for experiment in experiments_:
-        tables = experiment.tabulate(_runs(folder, experiment))
-        findings.tables |= tables
-        for name, table in tables.items():
-            _write_table(folder, name, table, findings)
+        runs = {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}
+        tables = experiment.tabulate(runs)
+        _write_tables(folder, tables, findings)
         _write(folder, f"{experiment.name}.svg", experiment.draw(tables).encode(), findings)
-    findings.tables[COMPARISON] = comparison(findings.tables)
-    _write_table(folder, COMPARISON, findings.tables[COMPARISON], findings)
-    _write(folder, "study.md", page(experiments_, findings.tables).encode(), findings)
+    _write_tables(folder, {COMPARISON: comparison(findings.tables)}, findings)
+    _write(folder, "study.md", _page(experiments_, findings.tables).encode(), findings)
     return findings
 
 
-def _runs(folder: str, experiment: Experiment) -> dict[str, Run]:
-    return {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}
-
-
-def _write_table(folder: str, name: str, table: pa.Table, findings: Findings) -> None:
-    _write(folder, f"{name}.csv", encode_csv(table), findings)
-    _write(folder, f"{name}.parquet", encode_parquet(table), findings)
+def _write_tables(folder: str, tables: Tables, findings: Findings) -> None:
+    findings.tables |= tables
+    for name, table in tables.items():
+        _write(folder, f"{name}.csv", encode_csv(table), findings)
+        _write(folder, f"{name}.parquet", encode_parquet(table), findings)
 
 
 def _write(folder: str, name: str, data: bytes, findings: Findings) -> None:
@@ -109,3 +99,24 @@ def _write(folder: str, name: str, data: bytes, findings: Findings) -> None:
             f"cannot write {str(path)!r} ({error.strerror}); the runs are kept, the same command continues"
         ) from None
     findings.files.append(str(path))
+
+
+def _page(experiments_: list[Experiment], tables: Tables) -> str:
+    """Markdown: each experiment with its chart and its tables."""
+    sections = [_FOREWORD, "## Beside published figures", _table_text(tables[COMPARISON])]
+    for experiment in experiments_:
+        sections += [f"## {experiment.title}", f"![{experiment.title}]({experiment.name}.svg)"]
+        for name in tables:
+            if name == experiment.name or name.startswith(f"{experiment.name}-"):
+                sections += [f"`{name}.csv`, `{name}.parquet`", _table_text(tables[name])]
+    return "\n\n".join(sections) + "\n"
+
+
+def _table_text(table: pa.Table) -> str:
+    """A table in Markdown, cut short where it is long."""
+    lines = ["| " + " | ".join(name.replace("_", " ") for name in table.column_names) + " |"]
+    lines.append("|" + "---|" * table.num_columns)
+    rows = table.slice(0, SHOWN_ROWS).to_pylist()
+    lines += ["| " + " | ".join(map(cell, row.values())) + " |" for row in rows]
+    left_out = table.num_rows - len(rows)
+    return "\n".join(lines) + (f"\n\n{left_out:,} more rows in the files." if left_out else "")

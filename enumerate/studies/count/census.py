@@ -1,6 +1,7 @@
 """What a user wants to know of a board: how many tours it has, of which kind, and from which squares.
 
-Counts are compared with what others have published; a difference is an error of ours, and a loud one.
+Counts are compared with what others have published; a difference is an error of ours, and a loud one. Then they are
+shown, as lines and a table or as a document for machines.
 """
 
 from __future__ import annotations
@@ -8,6 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from ...model.board import Board
 from ...model.errors import BadRequest, Damaged
@@ -53,8 +59,7 @@ class Census:
     @property
     def why_none(self) -> str | None:
         """Why there are no such tours, if a theorem says so."""
-        closed = why_no_closed_tour(self.board) if self.variant == "closed" else None
-        return why_no_tour(self.board) or closed
+        return why_no_tour(self.board) or (why_no_closed_tour(self.board) if self.variant == "closed" else None)
 
     @property
     def figures(self) -> list[Figure]:
@@ -133,8 +138,76 @@ def _compare(census: Census, what: str, count: int, known: Published | None) -> 
     if known is None:
         return ""
     if count != known.count:
-        raise Damaged(
-            f"{what} of {census.board}: counted {count:,}, but published are {known.count:,} ({known.source})"
-        )
+        both = f"counted {count:,}, but published are {known.count:,} ({known.source})"
+        raise Damaged(f"{what} of {census.board}: {both}")
     census.sources[what] = known.source
     return known.source
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# A census to read.
+
+
+def census_view(census: Census, quiet: bool = False) -> Group:
+    last = census.why_none or ("" if quiet else _effort_line(census))
+    lines = map(Text, [*_figure_lines(census), *filter(None, [last])])
+    return Group(*([_starts_view(census)] if census.starts else []), *lines)
+
+
+def _figure_lines(census: Census) -> list[str]:
+    board = f"{census.board}{'' if census.board.missing is None else ' without its last corner'}"
+    rows = [(f"{each.what} of {board}", f"{each.count:,}", each.unit + _agreeing(each)) for each in census.figures]
+    name_width, count_width = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
+    return [f"{name:{name_width}}  {count:>{count_width}}  {rest}" for name, count, rest in rows]
+
+
+def _starts_view(census: Census) -> Table:
+    """One row for each start square: the directed tours that begin there."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = ["squares", *(["open", "closed", "both"] if census.variant == "both" else [census.variant])]
+    table.add_column("start")
+    for name in shown:
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for start in census.starts:
+        counts = {"squares": start.squares, "both": start.paths, **_start_counts(census, start)}
+        name = census.board.name(start.square)
+        table.add_row(name, *(f"{counts[column]:,}" for column in shown), _agreeing(start))
+    return table
+
+
+def _start_counts(census: Census, start: Start) -> dict[str, int]:
+    closed = 2 * (census.cycles or 0) if start.paths else 0
+    return {"open": start.paths - closed, "closed": closed}
+
+
+def _agreeing(what: Figure | Start) -> str:
+    return f" = {what.source}" if what.source else ""
+
+
+def _effort_line(census: Census) -> str:
+    effort, mib = census.effort, census.effort.peak_bytes / 2**20
+    states = f"{effort.states:,} states in all, {effort.peak_states:,} at a time"
+    return f"{census.seconds:.2f} s, {states}, in {mib:,.1f} MiB"
+
+
+def census_json(census: Census) -> dict[str, Any]:
+    """All numbers; `paths` are directed, `cycles` undirected. None: not counted."""
+    board, effort = census.board, census.effort
+    return {
+        "size": str(board),
+        "missing": None if board.missing is None else board.name(board.missing),
+        "variant": census.variant,
+        "none_because": census.why_none,
+        "figures": [
+            {"what": figure.what, "unit": figure.unit, "count": figure.count, "published": figure.source or None}
+            for figure in census.figures
+        ],
+        "starts": [
+            {"start": board.name(start.square), "squares": start.squares, **_start_counts(census, start),
+             "published": start.source or None}
+            for start in census.starts
+        ],
+        "seconds": census.seconds,
+        **{name: getattr(effort, name) for name in ("states", "peak_states", "peak_bytes")},
+    }  # fmt: skip

@@ -1,7 +1,7 @@
 """Exact numbers of tours, without listing them.
 
 Squares are processed one by one, and partial tours that look the same from the rest of the board are counted together:
-see `kernels.frontier` for the states and `frontier` for the order of the squares.
+see `kernels.frontier` for the states and `steps` for the order of the squares.
 
 **Numbers beyond 64 bits.** A count is one 64-bit word until an addition carries out of it. Then the step at hand is
 given up, every count gets one more word, and the step begins again. So the numbers are exact without a bound that would
@@ -24,16 +24,7 @@ from ...kernels.cache import load_kernel
 from ...model.board import Board
 from ...model.errors import BadRequest
 from ...model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
-from .frontier import (
-    MAX_PLACES,
-    Problem,
-    Step,
-    cycles_problem,
-    longest_frontier,
-    paths_from_problem,
-    paths_problem,
-    steps,
-)
+from .steps import MAX_PLACES, Problem, Step, cycles_problem, longest_frontier, paths_from_problem, paths_problem, steps
 
 Words = NDArray[np.uint64]
 
@@ -85,28 +76,21 @@ def count_cycles(board: Board, effort: Effort | None = None) -> int:
     """How many closed tours there are, each counted once whatever its start square and direction."""
     if why_no_tour(board) or why_no_closed_tour(board):
         return 0
-    return _count(board, cycles_problem(board), effort or Effort())
+    return count(board, cycles_problem(board), effort or Effort())
 
 
 def count_paths(board: Board, effort: Effort | None = None) -> int:
     """How many directed tours there are, open and closed alike."""
     if why_no_tour(board):
         return 0
-    if board.length == 1:
-        return 1
-    return 2 * _count(board, paths_problem(board), effort or Effort())
+    return 1 if board.length == 1 else 2 * count(board, paths_problem(board), effort or Effort())
 
 
 def count_from(board: Board, square: int, effort: Effort | None = None) -> int:
     """How many directed tours begin on this square, open and closed alike."""
     if why_no_tour(board) or why_no_tour_from(board, square):
         return 0
-    if board.length == 1:
-        return 1
-    return _count(board, paths_from_problem(board, square), effort or Effort())
-
-
-# ---------------------------------------------------------------------------------------------------------------------
+    return 1 if board.length == 1 else count(board, paths_from_problem(board, square), effort or Effort())
 
 
 class Table:
@@ -143,7 +127,8 @@ class Table:
         return sum(int(word) << 64 * i for count in self.counts for i, word in enumerate(count))
 
 
-def _count(board: Board, problem: Problem, effort: Effort) -> int:
+def count(board: Board, problem: Problem, effort: Effort) -> int:
+    """How many cycles a problem has, square by square."""
     places = longest_frontier(problem)
     if places > MAX_PLACES:
         raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
@@ -151,11 +136,9 @@ def _count(board: Board, problem: Problem, effort: Effort) -> int:
     table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
     for step in steps(problem):
         name = board.name(step.square)
-        after = _advance(step, name, table, effort)
-        while after is None:
+        while (after := _advance(step, name, table, effort)) is None:
             effort.hold(*table.arrays, more=table.counts.nbytes + 8 * table.size)
             table.widen()
-            after = _advance(step, name, table, effort)
         table = after
         table.pack()
         effort.finish(name, table.used)

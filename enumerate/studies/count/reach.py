@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ...model.board import Board
 from ...model.errors import BadRequest
+from .counting import GIB
 
-GIB = 2**30
 _BYTES_A_STATE = 72  # at the peak and the worst: the old table, the new one, and a larger one that replaces it
 _SECONDS_A_STATE = 1.3e-6
 _SHARE = 0.3  # the states of a step, on the average of all squares, as a share of those at the peak
@@ -54,7 +54,7 @@ def cost(board: Board, what: str) -> Cost:
     width, length = min(board.rows, board.cols), max(board.rows, board.cols)
     states = _peak("cycles" if what == "cycles" else "paths", width, length)
     seconds = states * _SHARE * board.squares * _SECONDS_A_STATE
-    words = 1 + _bits(board) // 64
+    words = 1 + max(0, board.squares - 16) // 64  # all counts so far have at most a bit a square but for the first 16
     return Cost(states * _BYTES_A_STATE * (1 + words) // 2, states, seconds)
 
 
@@ -63,18 +63,11 @@ def _peak(what: str, width: int, length: int) -> int:
     if width not in measured:
         return _A_WIDTH_MORE * _peak(what, width - 1, length - 1) if width > 4 else 1_000
     lengths = measured[width]
-    if length in lengths:
-        return lengths[length]
-    longer = [each for each in lengths if each > length]
+    longer = [each for each in lengths if each >= length]
     if longer:
         return lengths[min(longer)]
     last = max(lengths)
     return round(lengths[last] * _A_COLUMN_MORE ** (max(0, min(length, 2 * width) - last)))
-
-
-def _bits(board: Board) -> int:
-    """About how many bits a count has: on all boards that were counted, at most one a square but for the first 16."""
-    return max(0, board.squares - 16)
 
 
 def memory_limit(gib: float) -> int:

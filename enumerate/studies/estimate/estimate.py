@@ -25,7 +25,7 @@ from ...model.config import Config
 from ...model.errors import BadRequest, EnumerateError
 from ...model.jobs import Job, Slice, Totals
 from ...run.handshake import Handshake
-from .strata import Strata, make_strata
+from .strata import BATCH_PLACEMENTS, Strata, make_strata
 
 LEAST_BATCHES = 32  # fewer tell too little about their scatter
 LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
@@ -164,14 +164,15 @@ def run_batch(strata: Strata, slice_: Slice) -> BatchResult:
 def estimate(
     config: Config,
     goal: Goal,
-    show: Callable[[Estimate], object] = id,
-    notice: Callable[[str], object] = id,
+    show: Callable[[Estimate], object] = lambda _: None,
+    notice: Callable[[str], object] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
+    batch_placements: int = BATCH_PLACEMENTS,
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
     began = time.monotonic()
     with closing(make_executor(config, Handshake(""))) as executor:
-        found = Estimate(make_strata(config))
+        found = Estimate(make_strata(config, batch_placements))
         work = Progress(found, goal.or_default(), began, stopping)
         queue = work.refilled(deque(), executor.slots)
         events = executor.run(cast(Work, partial(run_batch, found.strata)), queue, work.should_stop)

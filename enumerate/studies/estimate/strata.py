@@ -24,12 +24,12 @@ from ...plan.starts import choose_starts
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
+LARGE_SQUARES = 256  # beyond, tours may be more than doubles can hold
 PILOT_DESCENTS = 256  # for each stratum
 
 _MOST_STRATA = 256
 _LEAST_DESCENTS = 4  # in a batch, for each stratum
 _EVEN_SHARE = 0.2  # of the descents, spread evenly in case the pilot is wrong
-_LARGE_SQUARES = 256  # from here on, tours may be more than doubles can hold
 _PILOT = 2**63  # makes the pilot's seed one that nobody can ask for
 
 
@@ -41,6 +41,7 @@ class Strata:
     prefixes: tuple[Cursor, ...]
     multiplicities: NDArray[np.int64]
     counts: NDArray[np.int64]
+    is_large: bool = False  # whether there may be more tours than doubles can hold
 
     @property
     def descents(self) -> int:
@@ -55,15 +56,14 @@ class Strata:
     @property
     def bits(self) -> int:
         """The tours of a descent are counted in units of two to this power: see `shrink` in `kernels.descent`."""
-        is_large = self.config.board.squares > _LARGE_SQUARES
-        return self.config.board.length - len(self.prefixes[0]) if is_large and self.prefixes else 0
+        return self.config.board.length - len(self.prefixes[0]) if self.is_large and self.prefixes else 0
 
     def sums(self, batch: int) -> NDArray[np.float64]:
         """The sums of one batch, a row for each stratum."""
-        return _descents(self.config, self.config.seed).sums(self.prefixes, self.counts, batch)
+        return _descents(self.config, self.config.seed, self.is_large).sums(self.prefixes, self.counts, batch)
 
 
-def make_strata(config: Config) -> Strata:
+def make_strata(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Strata:
     """The strata of the tours that are asked for, and how many descents each of them gets in a batch."""
     refuse_impossible(config.board, config.variant)
     if config.board.squares > MAX_SQUARES:
@@ -72,12 +72,13 @@ def make_strata(config: Config) -> Strata:
         config = replace(config, start="all")
     strata = beginnings(config)
     prefixes, multiplicities = tuple(strata), np.array(list(strata.values()), dtype=np.int64)
-    pilot = _descents(config, config.seed + _PILOT).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))
+    is_large = config.board.squares > large_squares
+    pilot = _descents(config, config.seed + _PILOT, is_large).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))
     alive = np.flatnonzero(pilot[:, descent.PLACEMENTS])  # the search never takes the others
     scatter = multiplicities[alive] * np.sqrt(pilot[alive, descent.SQUARES])
-    total = max(BATCH_PLACEMENTS // config.board.length, 2 * _LEAST_DESCENTS * len(alive))
+    total = max(batch_placements // config.board.length, 2 * _LEAST_DESCENTS * len(alive))
     counts = _allocation(scatter, multiplicities[alive].astype(np.float64), total)
-    return Strata(config, tuple(prefixes[i] for i in alive), multiplicities[alive], counts)
+    return Strata(config, tuple(prefixes[i] for i in alive), multiplicities[alive], counts, is_large)
 
 
 def _allocation(scatter: NDArray[np.float64], sizes: NDArray[np.float64], total: int) -> NDArray[np.int64]:
@@ -91,10 +92,9 @@ def _allocation(scatter: NDArray[np.float64], sizes: NDArray[np.float64], total:
 
 def beginnings(config: Config) -> dict[Cursor, int]:
     """Paths with which the tours begin, one of each kind under the symmetries, and their multiplicities."""
-    board = config.board
     strata = _first_squares(config)
-    while strata and len(next(iter(strata))) < board.length:
-        following = _longer(board, strata)
+    while strata and len(next(iter(strata))) < config.board.length:
+        following = _longer(config.board, strata)
         if len(following) > _MOST_STRATA:
             break
         strata = following
@@ -109,11 +109,7 @@ def _first_squares(config: Config) -> dict[Cursor, int]:
         one_way, *others = board.neighbours[corner]
         return {(corner, one_way): 2} if len(others) == 1 else {(corner,): 1}  # they come back the other way
     starts = choose_starts(board, "classes" if config.start == "all" else config.start, config.seed, config.variant)
-    return {
-        (start,): multiplicity
-        for start, multiplicity in starts.items()
-        if not why_no_tour_from(board, start, config.variant)
-    }
+    return {(start,): n for start, n in starts.items() if not why_no_tour_from(board, start, config.variant)}
 
 
 def _longer(board: Board, strata: dict[Cursor, int]) -> dict[Cursor, int]:
@@ -128,8 +124,8 @@ def _longer(board: Board, strata: dict[Cursor, int]) -> dict[Cursor, int]:
     return result
 
 
-def _descents(config: Config, seed: int) -> Descents:
-    return Descents(config, tour_guess(), seed, 0.5 if config.board.squares > _LARGE_SQUARES else 1.0)
+def _descents(config: Config, seed: int, is_large: bool) -> Descents:
+    return Descents(config, tour_guess(), seed, 0.5 if is_large else 1.0)
 
 
 def tour_guess() -> Guess:
