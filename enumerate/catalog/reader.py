@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..ledger.classes import find_record
-from ..ledger.job_progress import JobProgress, committed_jobs, records
+from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
 from ..ledger.layout import MANIFEST, is_of_start
 from ..ledger.manifest import Manifest, read_manifest
 from ..ledger.parts import (
@@ -31,13 +31,14 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
+from ..ledger.records import Shelf, read_record, shelves
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import BadRequest
-from ..model.jobs import TIMES, Job, Part
+from ..model.jobs import TIMES, Job, Part, SliceResult
 from ..model.tour import Tours
 from ..plan.plan import make_plan
 
@@ -57,9 +58,18 @@ class DistinctTours(NamedTuple):
 
 
 class Run:
-    """A run in its folder or object store, finished or not. Only what its records name is part of it."""
+    """A run in its folder or object store, finished or not. Only what its records name is part of it.
 
-    def __init__(self, place: str | Path) -> None:
+    Who looks at a run again and again hands in a reader of records and a maker of plans that remember.
+    """
+
+    def __init__(
+        self,
+        place: str | Path,
+        read: ReadRecord = read_record,
+        make_plan: Callable[[Config], tuple[Job, ...]] = make_plan,
+    ) -> None:
+        self._read_record, self._make_plan = read, make_plan
         self.storage = open_storage(str(place))
         try:
             known = self.storage.exists(MANIFEST)
@@ -82,12 +92,21 @@ class Run:
 
     @cached_property
     def plan(self) -> tuple[Job, ...]:
-        return make_plan(self.config)
+        return self._make_plan(self.config)
+
+    @cached_property
+    def shelves(self) -> dict[int, Shelf]:
+        """The names of the records of each job, as they are now."""
+        return shelves(self.storage, self.plan)
 
     @cached_property
     def progress(self) -> list[JobProgress]:
-        """The jobs of the run and the records that each has, as they are now."""
-        return committed_jobs(self.storage, self.plan)
+        """The jobs of the run and where each stands by these records."""
+        return progress_of(self.storage, self.plan, self.shelves, self._read_record)
+
+    def records(self, job: JobProgress) -> Iterator[SliceResult]:
+        """All records of a job, in order."""
+        return records(self.storage, job, self._read_record)
 
     @property
     def is_complete(self) -> bool:
@@ -108,7 +127,7 @@ class Run:
             part
             for job in self.progress
             if start is None or self.config.expand or start == self.board.name(job.job.start)
-            for result in records(self.storage, job)
+            for result in self.records(job)
             for part in result.parts
             if part.kind in kinds and (start is None or is_of_start(part.name, start))
         )

@@ -111,8 +111,7 @@ def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> No
         run: The folder of the run, its address, or a folder with several runs.
         open_: Open the page in the browser. --no-open only says where it is.
     """
-    from ..view.web.app import make_app
-    from ..view.web.server import serve
+    from ..view.web.server import make_app, serve
 
     serve(make_app(run), port, "/", open_, tell)
 
@@ -126,9 +125,8 @@ def play(*, size: str | None = None, port: Port = 8642, open_: Browser = True) -
             game, or 8x8.
         open_: Open the page in the browser. --no-open only says where it is.
     """  # noqa: E501
-    from ..view.web.app import make_app
-    from ..view.web.asked import board_of
-    from ..view.web.server import serve
+    from ..view.web.params import board_of
+    from ..view.web.server import make_app, serve
 
     path = f"/play?size={board_of(size)}" if size else "/play"
     serve(make_app(), port, path, open_, tell)

@@ -82,7 +82,7 @@ def closing_words(report: Report, stop: StopSignals) -> int:
 def plan(*, request: Request | None = None) -> None:
     """Show the jobs of a run and start nothing."""
     from ..plan.plan import make_plan
-    from ..view.plan import plan_view
+    from ..view.terminal import plan_view
 
     config = (request or Request()).resolve().settled
     jobs = make_plan(config)

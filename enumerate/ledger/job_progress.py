@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -10,8 +10,10 @@ from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Job, Slice, SliceResult, Totals
 from .layout import record_name
-from .records import READERS, Shelf, name_of, read_record, shelves
+from .records import READERS, Shelf, name_of, read_record
 from .storage import Storage
+
+ReadRecord = Callable[[Storage, str], SliceResult]
 
 
 @dataclass
@@ -82,28 +84,25 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
     return min(slice_limit, budget - spent) if budget else slice_limit
 
 
-def progress_of(storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf]) -> list[JobProgress]:
+def progress_of(
+    storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf], read: ReadRecord = read_record
+) -> list[JobProgress]:
     """Where each job stands: its last record is read, the others only counted."""
 
-    def read(job: Job) -> JobProgress:
+    def progress(job: Job) -> JobProgress:
         last = found[job.number].last()
-        return JobProgress(job, read_record(storage, record_name(job.number, *last)) if last else None)
+        return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
 
     with ThreadPoolExecutor(READERS) as pool:
-        return list(pool.map(read, plan))
+        return list(pool.map(progress, plan))
 
 
-def committed_jobs(storage: Storage, plan: Sequence[Job]) -> list[JobProgress]:
-    """Where each job of the plan stands by the records."""
-    return progress_of(storage, plan, shelves(storage, plan))
-
-
-def records(storage: Storage, progress: JobProgress) -> Iterator[SliceResult]:
+def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_record) -> Iterator[SliceResult]:
     """All records of a job, in order, each checked to continue the one before it."""
     job, last = JobProgress(progress.job), progress.last
     for number in range(progress.slices):
         is_last = last is not None and number == last.slice
         name = record_name(progress.job.number, number, last.cut if last is not None and is_last else None)
-        result = read_record(storage, name)
+        result = read(storage, name)
         job.add(result)
         yield result

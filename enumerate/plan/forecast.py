@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..model.config import SIZED_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Job
+from ..model.numbers import long_time, rough
 
 LONG_SECONDS = 24 * 3600.0
 ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
@@ -35,9 +36,9 @@ class Outlook:
 
     @property
     def text(self) -> str:
-        size = f", {_short(self.bytes)} bytes" if self.bytes else ""
+        size = f", {rough(self.bytes)} bytes" if self.bytes else ""
         about = "" if math.isinf(self.tours) else "about "
-        return f"{about}{_short(self.tours)} tours{size}, {in_words(self.seconds)}"
+        return f"{about}{rough(self.tours)} tours{size}, {long_time(self.seconds)}"
 
 
 def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
@@ -66,7 +67,7 @@ def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
     """What would take longer than a day, or more than the free bytes, is done only if the user is sure."""
     if outlook.bytes > free:
         raise BadRequest(
-            f"the disk has {_short(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
+            f"the disk has {rough(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
             " give another --output, --no-write to count only, or --yes to begin in spite of it"
         )
     if outlook.seconds > LONG_SECONDS:
@@ -74,17 +75,3 @@ def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
             f"every tour was asked for, and this will not end soon: {outlook.text} with {workers} workers;"
             " give --max or --tours, or --yes to begin in spite of it"
         )
-
-
-def in_words(seconds: float) -> str:
-    """A time as people say it."""
-    for unit, name in ((365.25 * 86400, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{_short(seconds / unit)} {name}"
-    return f"{seconds:.0f} seconds"
-
-
-def _short(number: float) -> str:
-    if number == math.inf:
-        return "countless"
-    return f"{number:,.0f}" if number < 1e6 else f"{number:.3g}"

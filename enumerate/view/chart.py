@@ -16,6 +16,7 @@ LEGEND_ROW, SWATCH = 20, 34
 HUGE, TINY = 1e300, 1e-300  # nobody measures more or less, and between them no arithmetic overflows
 SAME = 1e-6  # values that differ by less than this part of themselves are shown as equal
 NOISE = 1e-6  # of a step: a bound of 1.0000000000000002 needs no tick at 120 %
+CLOUD = 64  # lines: more than these hide one another
 
 # Okabe and Ito, Color Universal Design, 2008; a grey instead of their yellow, which is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222", "#8c8c8c")
@@ -99,6 +100,18 @@ def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
             "</svg>\n",
         ]
     )
+
+
+def family_svg(
+    title: str, grid: Sequence[float], rows: Sequence[Sequence[float]], each: str, mean: str, x: Axis, y: Axis
+) -> str:
+    """A faint line for each row of values on one grid, unless they are too many, and their mean."""
+    shown = rows if len(rows) <= CLOUD else []
+    lines = [Line(each if row is rows[0] else "", list(zip(grid, row, strict=True)), faint=True) for row in shown]
+    if rows:
+        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        lines.append(Line(mean, list(zip(grid, means, strict=True))))
+    return chart_svg(title, lines, x, y)
 
 
 def ticks(axis: Axis, values: Iterable[float]) -> list[Decimal]:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -15,6 +16,7 @@ from rich.text import Text
 from ..executors.events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting
 from ..ledger.job_progress import JobProgress
 from ..model.config import Config
+from ..model.numbers import clock, counted
 
 PLAIN_SECONDS = 10.0
 SHOWN_WORKERS = 16
@@ -89,9 +91,6 @@ class Tally:
 class Plain:
     """One line every ten seconds, on standard error."""
 
-    def __init__(self) -> None:
-        self.next_line = 0.0
-
     def notice(self, text: str) -> None:
         if sys.stderr:
             with suppress(OSError):  # nobody listens any more; that is no reason to stop
@@ -99,12 +98,12 @@ class Plain:
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
-        self.next_line = time.monotonic() + PLAIN_SECONDS
+        self.is_time = _every_ten_seconds()
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
         starts = len({job.job.start for job in progress})
         jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
-        squares = "1 start square" if starts == 1 else f"{starts:,} start squares"
+        squares = counted(starts, "start square")
         self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
 
     def event(self, event: Event) -> None:
@@ -112,8 +111,7 @@ class Plain:
             self.tally.add(event)
         elif not isinstance(event, Started):
             self.notice(trouble(self.tally.config, event))
-        if time.monotonic() >= self.next_line:
-            self.next_line = time.monotonic() + PLAIN_SECONDS
+        if self.is_time():
             self.notice(f"{self.tally.share:.1%} {self.tally.of} done, {self.tally.rates()}, {time_left(self.tally)}")
 
     def end(self) -> None: ...
@@ -179,11 +177,7 @@ def trouble(config: Config, event: Lost | SetAside | LeftOut | Waiting) -> str:
 
 def time_left(tally: Tally) -> str:
     left = tally.seconds_left
-    if left is None:
-        return "time left unknown"
-    minutes, seconds = divmod(round(left), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d} left"
+    return "time left unknown" if left is None else f"{clock(left)} left"
 
 
 @contextmanager
@@ -191,7 +185,7 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None
     """Progress by so many equal steps; the function that is yielded is told of each."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield _plain_steps(total, things, Quiet() if quiet else Plain())
+        yield _plain_steps(total, things, (Quiet() if quiet else Plain()).notice)
         return
     with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
                   TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
@@ -199,15 +193,13 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None
         yield lambda name: bar.update(task, advance=1, description=name)
 
 
-def _plain_steps(total: int, things: str, speaker: Quiet | Plain) -> Callable[[str], None]:
-    done, next_line = 0, time.monotonic() + PLAIN_SECONDS
+def _plain_steps(total: int, things: str, notice: Callable[[str], None]) -> Callable[[str], None]:
+    done, is_time = count(1), _every_ten_seconds()
 
     def advance(name: str) -> None:
-        nonlocal done, next_line
-        done += 1
-        if time.monotonic() >= next_line:
-            next_line = time.monotonic() + PLAIN_SECONDS
-            speaker.notice(f"{done:,} of {total:,} {things} done, last {name}")
+        number = next(done)
+        if is_time():
+            notice(f"{number:,} of {total:,} {things} done, last {name}")
 
     return advance
 
@@ -217,23 +209,25 @@ def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callab
     """Two functions: one shows a line in place of the one before, one keeps what it says."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        speaker = Quiet() if quiet else Plain()
-        yield _now_and_then(speaker.notice), speaker.notice
+        notice, is_time = (Quiet() if quiet else Plain()).notice, _every_ten_seconds()
+        yield (lambda line: notice(line) if is_time() else None), notice
         return
     with console.status("begins") as status:
         yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
 
 
-def _now_and_then(notice: Callable[[str], object]) -> Callable[[str], object]:
-    next_line = time.monotonic() + PLAIN_SECONDS
+def _every_ten_seconds() -> Callable[[], bool]:
+    """A question that is answered with yes once in ten seconds, and not at the beginning."""
+    after = time.monotonic() + PLAIN_SECONDS
 
-    def show(line: str) -> None:
-        nonlocal next_line
-        if time.monotonic() >= next_line:
-            next_line = time.monotonic() + PLAIN_SECONDS
-            notice(line)
+    def is_time() -> bool:
+        nonlocal after
+        if time.monotonic() < after:
+            return False
+        after = time.monotonic() + PLAIN_SECONDS
+        return True
 
-    return show
+    return is_time
 
 
 def observer(quiet: bool) -> Quiet | Plain | Fancy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,11 +14,12 @@ from rich.text import Text
 from ..ledger.diversity import BEGINNING
 from ..ledger.layout import SUMMARY_CSV, patterns
 from ..model.board import Board, column_name
+from ..model.jobs import Job
 from ..model.literature import published_tours
+from ..model.numbers import counted, plain, short
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
 from .heat import SHADES, shade_of
-from .words import short
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20
@@ -60,9 +61,8 @@ def _cell(count: int | None, most: int) -> Text:
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
     """The summary as a table, cut short if the start squares are many; the files have every row and column."""
     variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("start", *variants, "iterations", "first at", "seconds", "bytes", "ended"):
-        table.add_column(name, justify="left" if name in ("start", "ended") else "right", no_wrap=True)
+    names = ["start", *variants, "iterations", "first at", "seconds", "bytes", "ended"]
+    table = text_table({name: name not in ("start", "ended") for name in names}, no_wrap=True)
     shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
     for row in shown:
         table.add_row(*_values(row, variants))
@@ -70,9 +70,8 @@ def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str
     if left_out:
         table.add_row("…")
     table.add_row(*_values(total, variants), style="bold")
-    return (
-        Group(table, Text(f"{left_out} more start squares in {SUMMARY_CSV}", style="dim")) if left_out else Group(table)
-    )
+    more = [Text(f"{left_out} more start squares in {SUMMARY_CSV}", style="dim")] if left_out else []
+    return Group(table, *more)
 
 
 def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
@@ -91,32 +90,26 @@ def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
 def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     """The sentences under the table."""
     tours = total["tours_open"] + total["tours_closed"]
-    lines = []
-    if total["exhausted"]:
-        lines += exhausted_lines(report)
+    lines = exhausted_lines(report) if total["exhausted"] else []
     lines += [comparison.line for comparison in report.comparisons]
     lines += share_lines(report, tours)
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if report.config.address or report.retried:
-        lines.append(f"{_counted(len(report.slots), 'slot')} on {_counted(len(report.nodes), 'node')} worked, "
-                     f"{_counted(len(report.retried), 'slice')} retried")  # fmt: skip
+        lines.append(f"{counted(len(report.slots), 'slot')} on {counted(len(report.nodes), 'node')} worked, "
+                     f"{counted(len(report.retried), 'slice')} retried")  # fmt: skip
     lines += kind_lines(total)
     lines += diversity_lines(report, total)
     if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
-    where = patterns(report.config.place)
     if not report.worked:
         lines.append(
             "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
         )
-    if report.config.write:
-        lines.append(f"tours    {where['tours']}")
-    if report.config.write and report.config.has_times:
-        lines.append(f"times    {where['times']}")
-    lines.append(f"summary  {where['summary']}")
-    return lines
+    where = patterns(report.config.place)
+    shown = {"tours": report.config.write, "times": report.config.write and report.config.has_times, "summary": True}
+    return lines + [f"{name:<9}{where[name]}" for name, is_there in shown.items() if is_there]
 
 
 def exhausted_lines(report: Report) -> list[str]:
@@ -163,30 +156,39 @@ def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
             f"neighbours share their first {shared:.1f} squares"]  # fmt: skip
 
 
+def plan_view(board: Board, plan: Sequence[Job]) -> Table:
+    """The jobs of a plan."""
+    table = text_table({"job": True, "start": False, "multiplicity": True, "begins": False, "work": False})
+    for job in plan:
+        begins = " ".join(map(board.name, job.prefix[1:]))
+        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), begins, job.hopeless or "search")
+    return table
+
+
 def table_view(table: pa.Table) -> Table:
     """Any table as text."""
-    view = Table(box=None, pad_edge=False, header_style="bold")
-    for field in table.schema:
-        is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        view.add_column(field.name.replace("_", " "), justify="right" if is_number else "left")
+    numbers = [pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in table.schema]
+    view = text_table(dict(zip((name.replace("_", " ") for name in table.schema.names), numbers, strict=True)))
     for row in table.to_pylist():
         view.add_row(*map(cell, row.values()))
     return view
+
+
+def text_table(columns: Mapping[str, bool], no_wrap: bool = False) -> Table:
+    """A table without lines: its columns, and whether each has numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, is_number in columns.items():
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=no_wrap)
+    return table
 
 
 def cell(value: Any) -> str:
     """A value as it is shown to people."""
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return plain(value)
 
 
 def _squares(report: Report) -> str:
@@ -194,8 +196,8 @@ def _squares(report: Report) -> str:
     if report.config.start == "once":
         return "one corner, each once"
     if report.config.start == "all" or report.config.expand:
-        return f"all {_counted(count, 'start square')}"
-    return f"the {_counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
+        return f"all {counted(count, 'start square')}"
+    return f"the {counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
 
 
 def weighted_tours(report: Report) -> int:

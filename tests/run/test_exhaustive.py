@@ -455,15 +455,6 @@ def test_a_board_beyond_any_estimate_is_refused_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.4, "0 seconds"), (119, "119 seconds"), (120, "2 minutes"), (7_200, "2 hours"), (200_000, "2 days"),
-     (8e9, "254 years"), (8e19, "2.54e+12 years"), (float("inf"), "countless years")],
-)  # fmt: skip
-def test_times_are_told_as_people_say_them(seconds, words):
-    assert outlook.in_words(seconds) == words
-
-
 # Progress
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ...catalog.reader import Run
 from ...model.config import TIES
-from ...view.chart import Axis, Line, chart_svg
+from ...view.chart import Axis, Line, chart_svg, family_svg
 from . import published
 from .experiment import Experiment, Row, Runs, Tables, Trial, grouped, one_row_each, sides, times_of_strategies, trial
 
@@ -174,12 +174,8 @@ def _growth_chart(tables: Tables) -> str:
     starts = list(dict.fromkeys(columns["start"]))
     tours = np.array(columns["tours"]).reshape(len(starts), -1)
     grid = columns["iterations"][: tours.shape[1]]
-    lines = [
-        Line("each start square" if i == 0 else "", list(zip(grid, row, strict=True)), faint=True)
-        for i, row in enumerate(tours.tolist())
-    ]
-    lines.append(Line("mean", list(zip(grid, tours.mean(axis=0).tolist(), strict=True))))
-    return chart_svg("Open tours of 8x8 over iterations", lines, Axis("iterations"), Axis("tours"))
+    title, x, y = "Open tours of 8x8 over iterations", Axis("iterations"), Axis("tours")
+    return family_svg(title, grid, tours.tolist(), "each start square", "mean", x, y)
 
 
 def _success(largest: int) -> Experiment:

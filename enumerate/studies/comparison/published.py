@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from ...model.numbers import measured_time
 from .experiment import Tables
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
@@ -72,8 +73,8 @@ def _one_by_one(tables: Tables) -> Iterator[Beside]:
     totals = {row["strategy"]: row for row in tables["tours-totals"].to_pylist()}
     greedy, ours = totals["greedy"], totals["backtrack"]
     what, first = f"{greedy['tours']} greedy tours of 8x8 from a8", "first tour of 8x8 from a8 by backtracking"
-    yield "A", what, f"{GREEDY_SECONDS} s", _shown(greedy["seconds"]), greedy["times_as_fast_as_a"]
-    yield "A", first, f"{BACKTRACK_SECONDS} s", _shown(ours["seconds"]), ours["times_as_fast_as_a"]
+    yield "A", what, f"{GREEDY_SECONDS} s", measured_time(greedy["seconds"]), greedy["times_as_fast_as_a"]
+    yield "A", first, f"{BACKTRACK_SECONDS} s", measured_time(ours["seconds"]), ours["times_as_fast_as_a"]
     yield "A", "its placements after the start square", f"{BACKTRACK_PLACEMENTS:,}", f"{ours['placements']:,}", None
     yield "A", "its steps", f"{BACKTRACK_STEPS:,}", f"{ours['steps']:,}", None
 
@@ -82,15 +83,16 @@ def _first_tours(tables: Tables) -> Iterator[Beside]:
     for row in tables["first-tours"].to_pylist():
         if row["seconds_of_d"]:
             what = f"first tour of {row['size']}x{row['size']}, {row['strategy']} from {row['starts']}"
-            ours = f"{_shown(row['seconds'])}, {row['iterations']:,} placements"
-            yield "D", what, _shown(row["seconds_of_d"]), ours, row["times_as_fast_as_d"]
+            ours = f"{measured_time(row['seconds'])}, {row['iterations']:,} placements"
+            yield "D", what, measured_time(row["seconds_of_d"]), ours, row["times_as_fast_as_d"]
 
 
 def _growth(tables: Tables) -> Iterator[Beside]:
     for row in tables["growth-totals"].to_pylist():
         what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', plain'}, one core"
         theirs = f"{ENUMERATOR_TOURS:,} in {ENUMERATOR_SECONDS:.0f} s"
-        yield "E", what, theirs, f"{row['tours']:,} in {_shown(row['seconds'])}", ENUMERATOR_SECONDS / row["seconds"]
+        ours = f"{row['tours']:,} in {measured_time(row['seconds'])}"
+        yield "E", what, theirs, ours, ENUMERATOR_SECONDS / row["seconds"]
 
 
 def _success(tables: Tables) -> Iterator[Beside]:
@@ -120,9 +122,3 @@ _COMPARED = {
     "tours-totals": _one_by_one, "first-tours": _first_tours, "growth-totals": _growth, "success": _success,
     "corners": _corners,
 }  # fmt: skip
-
-
-def _shown(seconds: float) -> str:
-    """A time with its unit: 42.1 µs, 2.1 ms, 1.3 s."""
-    unit, size = ("s", 1.0) if seconds >= 1 else ("ms", 1e-3) if seconds >= 1e-3 else ("µs", 1e-6)
-    return f"{seconds / size:.3g} {unit}"

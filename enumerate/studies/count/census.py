@@ -18,6 +18,7 @@ from rich.text import Text
 from ...model.board import Board
 from ...model.errors import BadRequest, Damaged
 from ...model.literature import Published, published, published_from
+from ...model.numbers import mebibytes
 from ...model.theorems import why_no_closed_tour, why_no_tour
 from .counting import Effort, count_cycles, count_from, count_paths
 from .reach import cost
@@ -186,9 +187,9 @@ def _agreeing(what: Figure | Start) -> str:
 
 
 def _effort_line(census: Census) -> str:
-    effort, mib = census.effort, census.effort.peak_bytes / 2**20
+    effort = census.effort
     states = f"{effort.states:,} states in all, {effort.peak_states:,} at a time"
-    return f"{census.seconds:.2f} s, {states}, in {mib:,.1f} MiB"
+    return f"{census.seconds:.2f} s, {states}, in {mebibytes(effort.peak_bytes)}"
 
 
 def census_json(census: Census) -> dict[str, Any]:

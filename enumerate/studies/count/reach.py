@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...model.board import Board
 from ...model.errors import BadRequest
+from ...model.numbers import long_time, memory
 from .counting import GIB
 
 _BYTES_A_STATE = 72  # at the peak and the worst: the old table, the new one, and a larger one that replaces it
@@ -46,7 +47,7 @@ class Cost:
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {self.states:,} states, {_size(self.bytes)} and {_time(self.seconds)}"
+        return f"about {self.states:,} states, {memory(self.bytes)} and {long_time(self.seconds, '{:,.0f}'.format)}"
 
 
 def cost(board: Board, what: str) -> Cost:
@@ -101,14 +102,3 @@ def _container() -> int | None:
         return int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
-
-
-def _size(count: int) -> str:
-    return f"{count / GIB:,.1f} GiB" if count >= GIB / 10 else f"{count / 2**20:,.1f} MiB"
-
-
-def _time(seconds: float) -> str:
-    for unit, length in (("years", 365.25 * 86_400), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:,.0f} {unit}"
-    return f"{seconds:,.0f} seconds"

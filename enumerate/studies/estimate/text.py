@@ -6,15 +6,14 @@ import math
 from typing import Any
 
 from ...model.literature import published, published_tours
+from ...model.numbers import estimated
 from .estimate import Estimate
-
-_EXACT = 10**6  # numbers below are shown to the last digit
 
 
 def progress_line(found: Estimate) -> str:
     name, share = _counts(found)[0]
     return (
-        f"{found.config.variant} tours on {found.config.board}, {name}: {number(found.tours * share, found.bits)}"
+        f"{found.config.variant} tours on {found.config.board}, {name}: {estimated(found.tours * share, found.bits)}"
         f" {plus_minus(found)}, {found.descents:,} descents, {found.seconds:.0f} s"
     )
 
@@ -28,7 +27,7 @@ def estimate_lines(found: Estimate) -> list[str]:
     if not found.batches:
         return ["stopped before the first batch of descents was done: nothing is known yet"]
     lines = [f"{_what(found)} on {found.config.board}"]
-    lines += [f"{name:<11}{number(found.tours * share, found.bits)} {_interval(found, share)}"
+    lines += [f"{name:<11}{estimated(found.tours * share, found.bits)} {_interval(found, share)}"
               for name, share in _counts(found)]  # fmt: skip
     lines.append(f"{'':<11}from {found.descents:,} random descents in {found.seconds:.1f} s, seed {found.config.seed}")
     lines += _published(found)
@@ -50,7 +49,7 @@ def _published(found: Estimate) -> list[str]:
 def _interval(found: Estimate, share: float) -> str:
     if not math.isfinite(found.error):
         return plus_minus(found)
-    low, high = (number((found.tours + side) * share, found.bits) for side in (-found.half_width, found.half_width))
+    low, high = (estimated((found.tours + side) * share, found.bits) for side in (-found.half_width, found.half_width))
     return f"{plus_minus(found)}, with 95 % confidence from {low} to {high}"
 
 
@@ -66,17 +65,6 @@ def _counts(found: Estimate) -> list[tuple[str, float]]:
     if found.config.start != "all":
         return [("directed", 1)]
     return [("undirected", 0.5), ("directed", 1)]
-
-
-def number(value: float, bits: int = 0) -> str:
-    """A number of tours, times two to the power `bits`, with as many digits as an estimate can bear."""
-    if value <= 0:
-        return "0"
-    if bits == 0 and value < _EXACT:
-        return f"{value:,.0f}"
-    exponent = math.log10(value) + bits * math.log10(2)
-    whole = math.floor(exponent + 5e-5 / math.log(10) / 10)  # 9.99999e5 is 1.0000e6
-    return f"{10 ** (exponent - whole):.4f}e{whole}"
 
 
 def estimate_json(found: Estimate) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ...model.errors import BadRequest, EnumerateError
+from .filters import Found, Selection
 from .library import Library
 from .live_run import LiveRun, Snapshot, path_of
 from .overview import overview
 from .pages import page
+from .params import CHOICES, Query, parse_query
 from .pictures import FILES, file_of, gallery_item, page_tours, player
-from .query import CHOICES, Query, parse_query
-from .selection import Found, Selection
 
 View = Callable[[Snapshot, Query], Response]
 

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from .asked import LARGEST, SMALLEST, board_of, path_of, single
 from .pages import page
-from .real_search import finish, warnsdorff_square
+from .params import LARGEST, SMALLEST, board_of, path_of, single
+from .solver import finish, warnsdorff_square
 
 SIZE = "8x8"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -16,11 +16,13 @@ from urllib.parse import quote
 
 from ...catalog.reader import Run
 from ...ledger.job_progress import JobProgress
-from ...ledger.layout import is_of_start, record_name
-from ...ledger.records import Shelf, read_record, shelves
+from ...ledger.layout import is_of_start
+from ...ledger.records import read_record
 from ...ledger.sink import counted
+from ...ledger.storage import Storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
+from ...plan.plan import make_plan
 from .pages import NotFound
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
@@ -38,20 +40,10 @@ def path_of(name: str) -> str:
 class Snapshot:
     """A run at one moment: when its records were these."""
 
-    def __init__(self, name: str, run: Run, found: dict[int, Shelf], records: RecordCache) -> None:
-        self.name = name
+    def __init__(self, name: str, run: Run) -> None:
+        self.name, self.path = name, path_of(name)
         self.run = run
-        self.found = found
-        self.records = records
-        lasts = ((job, found[job.number].last()) for job in run.plan)
-        # Where the run's own property would read the last record of every job again.
-        run.progress = [
-            JobProgress(job, records.read(run, record_name(job.number, *last)) if last else None) for job, last in lasts
-        ]
-
-    @property
-    def path(self) -> str:
-        return path_of(self.name)
+        self.jobs = run.progress  # read at once: a run that is damaged has no snapshot
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -79,7 +71,7 @@ class Snapshot:
     @property
     def stamp(self) -> str:
         """Another one whenever something that is shown has changed."""
-        slices = sum(job.slices for job in self.run.progress)
+        slices = sum(job.slices for job in self.jobs)
         return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
 
     def results(self, start: int | None) -> Iterator[SliceResult]:
@@ -96,7 +88,7 @@ class Snapshot:
     def _jobs_of_squares(self) -> dict[int, list[JobProgress]]:
         """The jobs with tours from each start square, in the order of squares if they are expanded."""
         found: dict[int, list[JobProgress]] = {}
-        for progress in self.run.progress:
+        for progress in self.jobs:
             for square in self._squares_of(progress):
                 found.setdefault(square, []).append(progress)
         return dict(sorted(found.items())) if self.run.config.expand else found
@@ -109,7 +101,7 @@ class Snapshot:
         name, tours_open, tours_closed = self.run.board.name(square), 0, 0
         for progress in jobs:
             squares = progress.job.multiplicity if self.run.config.expand else 1
-            for result in self.records_of(progress):
+            for result in self.run.records(progress):
                 share = replace(
                     result,
                     **{kind: getattr(result, kind) // squares for kind in counted()},
@@ -120,13 +112,6 @@ class Snapshot:
                 tours_open, tours_closed = tours_open + share.tours_open, tours_closed + share.tours_closed
                 yield share
 
-    def records_of(self, progress: JobProgress) -> Iterator[SliceResult]:
-        """The records of one job."""
-        for number in range(progress.slices):
-            last = progress.last
-            cut = last.cut if last is not None and number == last.slice else None
-            yield self.records.read(self.run, record_name(progress.job.number, number, cut))
-
 
 class RecordCache:
     """Records by name; they are never changed."""
@@ -134,12 +119,12 @@ class RecordCache:
     def __init__(self) -> None:
         self._kept: dict[str, SliceResult] = {}
 
-    def read(self, run: Run, name: str) -> SliceResult:
+    def read(self, storage: Storage, name: str) -> SliceResult:
         found = self._kept.get(name)
         if found is None:
             if len(self._kept) >= KEPT_RECORDS:
                 self._kept.clear()
-            found = self._kept[name] = read_record(run.storage, name)
+            found = self._kept[name] = read_record(storage, name)
         return found
 
 
@@ -151,6 +136,7 @@ class LiveRun:
         self.place = place
         self._lock = Lock()
         self._records = RecordCache()
+        self._make_plan = lru_cache(maxsize=1)(make_plan)
         self._latest: Snapshot | None = None
         self._read_at = 0.0
 
@@ -173,13 +159,14 @@ class LiveRun:
             return self._latest
 
     def _read(self, before: Snapshot | None) -> Snapshot:
+        run = self._open()
+        if before is not None and before.run.manifest == run.manifest:
+            return before if before.run.shelves == run.shelves else Snapshot(self.name, run)
+        self._records = RecordCache()  # it may have been started over
+        return Snapshot(self.name, self._open())
+
+    def _open(self) -> Run:
         try:
-            run = Run(self.place)
+            return Run(self.place, self._records.read, self._make_plan)
         except BadRequest as error:
             raise NotFound(str(error)) from None
-        if before is None or before.run.manifest != run.manifest:
-            self._records = RecordCache()  # it may have been started over
-            return Snapshot(self.name, run, shelves(run.storage, run.plan), self._records)
-        run.plan = before.run.plan
-        found = shelves(run.storage, run.plan)
-        return before if found == before.found else Snapshot(self.name, run, found, self._records)

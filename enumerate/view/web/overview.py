@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ...model.numbers import plain, short, short_time
 from ...model.tour import SYMMETRIES
 from ..heat import Heat, heat_svg
-from ..words import short, short_time
 from .live_run import Snapshot
-from .query import MEASURES, Query
+from .params import MEASURES, Query
 
 MAP_SQUARES = 2_500  # more links than this are too many for a page
 TABLE_ROWS = 400
@@ -73,14 +73,8 @@ def settings(snapshot: Snapshot) -> list[tuple[str, str]]:
     """The config as pairs of words."""
     config, manifest = snapshot.run.config, snapshot.run.manifest
     values: dict[str, object] = {**config.identity, "max": config.max, "tours": config.tours}
-    pairs = [(key, _word(value)) for key, value in values.items() if value != ""]
+    pairs = [(key, plain(value)) for key, value in values.items() if value != ""]
     return [*pairs, ("created", manifest.created), *((f"version of {key}", v) for key, v in manifest.versions.items())]
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def heat_map(snapshot: Snapshot, query: Query, path: str = "") -> Markup | None:

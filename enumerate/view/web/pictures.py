@@ -15,7 +15,7 @@ from ...model.errors import BadRequest
 from ...model.tour import as_text
 from ..png import PNG_SQUARES, tour_png
 from ..svg import SVG_SQUARES, tour_svg
-from .selection import Found
+from .filters import Found
 
 PLAYER_SQUARES = 10_000  # a browser animates no more
 LARGE_SQUARES = 1_000  # a large picture of more has no numbers until the player draws it

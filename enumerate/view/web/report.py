@@ -13,15 +13,14 @@ from typing import TypeVar
 from markupsafe import Markup
 
 from ...model.board import Board
-from .counting import SYMMETRIC, Wanted
+from .filters import SYMMETRIC, Found, Selection, Wanted
 from .growth import growth_svg
 from .library import name_of
 from .live_run import LiveRun, Snapshot
 from .overview import MAP_SQUARES, facts, heat_map, settings, state_of
 from .pages import STATIC, TEMPLATES
+from .params import MEASURES, Query
 from .pictures import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
-from .query import MEASURES, Query
-from .selection import Found, Selection
 
 Item = TypeVar("Item")
 

@@ -1,4 +1,12 @@
-"""The server of the pages: one address on this machine, and nothing beyond it."""
+"""The site: its routes, the guard around them, and the server of one address on this machine.
+
+A part of the site is a module with a function `routes(...)` that returns a list, and a line in `SECTIONS`, the links at
+the head of every page.
+
+No other page can reach in or be reached. The policy allows scripts, styles and data from this server alone, and nothing
+inline. The name in the Host header must be this machine's own: a foreign name that was made to point here (DNS
+rebinding) is refused. A request that changes something must come from one of our own pages.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +18,68 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...model.errors import BadRequest
+from ...model.errors import BadRequest, EnumerateError
+from . import explorer, game, watch
+from .library import Library
+from .pages import STATIC, TEMPLATES, error_answer
 
 HOST = "127.0.0.1"
-PORT = 8642
+NAMES = (HOST, "localhost")
+SECTIONS = [("runs", "/", "Runs"), ("watch", "/watch", "Watch"), ("play", "/play", "Play")]
+TEMPLATES.globals["sections"] = SECTIONS
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def make_app(place: str | None = None) -> ASGIApp:
+    """The site for the run or the folder of runs at `place`; None: for no runs at all."""
+    files = Mount("/static", StaticFiles(directory=STATIC))
+    routes: list[BaseRoute] = [*explorer.routes(Library(place)), *watch.routes(), *game.routes(), files]
+    handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
+    # The guard stands outside of everything, or an internal error would be answered without its headers.
+    return guarded(Starlette(routes=routes, exception_handlers=handlers))
+
+
+def guarded(app: ASGIApp) -> ASGIApp:
+    """The app with the headers on every answer, and without the requests that are refused."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = why_refused(scope["method"], Headers(scope=scope)) if scope["type"] == "http" else None
+        answer = PlainTextResponse(refusal, status_code=403) if refusal else app
+        await answer(scope, receive, send_with_headers)
+
+    return guard
+
+
+def why_refused(method: str, headers: Headers) -> str | None:
+    host = headers.get("host", "")
+    if host.rpartition(":")[0] not in NAMES and host not in NAMES:
+        return f"this server answers to {' and '.join(NAMES)} only"
+    if method not in ("GET", "HEAD") and headers.get("origin") != f"http://{host}":
+        return "only the pages of this server may change something"
+    return None
 
 
 def serve(app: ASGIApp, port: int, path: str, open_browser: bool, tell: Callable[[str], None]) -> None:

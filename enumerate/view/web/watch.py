@@ -11,9 +11,9 @@ from starlette.routing import BaseRoute, Route
 
 from ...model.board import Board
 from ...model.config import MOVE_ORDER, Config, parse_moves
-from .asked import LARGEST, SMALLEST, board_of, one_of, single
 from .pages import page
-from .real_search import first_tour
+from .params import LARGEST, SMALLEST, board_of, one_of, single
+from .solver import first_tour
 
 STRATEGIES = {
     "warnsdorff": "Warnsdorff's order, with retreats",

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from enumerate.cli.app import main
 from enumerate.model.board import Board
 from enumerate.model.theorems import are_near
-from enumerate.view.web import real_search
-from enumerate.view.web.app import make_app
+from enumerate.view.web import solver
+from enumerate.view.web.server import make_app
 
 from ...support.commands import serving
 from ...support.reference import tours as reference_tours
@@ -131,8 +131,8 @@ def test_a_theorem_answers_before_a_search(site, size, path, why):
 
 def test_no_tour_is_denied_before_the_search_is_at_its_end(site, monkeypatch):
     """With next to nothing to spend, the answer is that it is not known; the hint is then Warnsdorff's."""
-    monkeypatch.setattr(real_search, "FINISH_ITERATIONS", 20)
-    monkeypatch.setattr(real_search, "SHUFFLED_ITERATIONS", 5)
+    monkeypatch.setattr(solver, "FINISH_ITERATIONS", 20)
+    monkeypatch.setattr(solver, "SHUFFLED_ITERATIONS", 5)
     got = answer(site, "play", size="5", path="a1,b3,c5")
     assert got["state"] == "unknown"
     assert got["tour"] is None
@@ -158,7 +158,7 @@ def test_the_first_tour_comes_after_as_many_placements_as_published(site):
 
 def test_a_search_that_takes_long_is_pruned_and_comes_to_the_same_tour(site, monkeypatch):
     whole = answer(site, "watch", size="6", strategy="backtrack")
-    monkeypatch.setattr(real_search, "FIRST_ITERATIONS", whole["iterations"] - 1)
+    monkeypatch.setattr(solver, "FIRST_ITERATIONS", whole["iterations"] - 1)
     got = answer(site, "watch", size="6", strategy="backtrack")
     assert got["iterations"] is None
     assert got["tour"] == whole["tour"]

@@ -23,10 +23,9 @@ from enumerate.model.errors import BadRequest
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
 from enumerate.view.web import live_run, overview, pictures
-from enumerate.view.web.app import make_app
-from enumerate.view.web.counting import Wanted
+from enumerate.view.web.filters import Selection, Wanted
 from enumerate.view.web.live_run import LiveRun
-from enumerate.view.web.selection import Selection
+from enumerate.view.web.server import make_app
 
 from ...support.commands import arguments, environment_with, serving
 from ...support.runs import run_serially
@@ -121,7 +120,7 @@ def test_a_post_from_another_page_is_refused(site):
 @pytest.mark.parametrize(
     "path",
     ["/runs/..", "/runs/%2e%2e", "/runs/..%2f..%2fetc", "/runs/%2e%2e%2fclosed-6x6", "/runs//etc", "/runs/.",
-     "/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/runs/closed-6x6%00",
+     "/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/runs/closed-6x6%00",
      "/runs/closed-6x6/../both-3x10/_run/run.json", "/runs/closed-6x6/_run/run.json"],
 )  # fmt: skip
 def test_nothing_beside_the_runs_and_the_files_can_be_reached(address, path):
@@ -341,6 +340,12 @@ def every(runs):
     return {name: list(every_tour(Run(runs / name))) for name in ("both-3x10", "closed-6x6")}
 
 
+@pytest.fixture(scope="module")
+def snapshots(runs):
+    """Each run as it is, its records read once."""
+    return {name: LiveRun(name, str(runs / name)).look(lambda now: now) for name in ("both-3x10", "closed-6x6")}
+
+
 def every_tour(run):
     for job in run.plan:
         start = run.board.name(job.start)
@@ -371,10 +376,11 @@ def fits(wanted, tour, structured, symmetry):
         *itertools.product(["closed-6x6"], ["", "b2"], [""], ["", "yes", "no"], ["", "symmetric", "none", "closed-90"]),
     ],
 )
-def test_a_selection_holds_exactly_the_tours_that_are_wanted(runs, every, name, start, variant, structured, symmetry):
+def test_a_selection_holds_exactly_the_tours_that_are_wanted(
+    snapshots, every, name, start, variant, structured, symmetry
+):
     wanted = Wanted(start, variant, structured, symmetry)
-    live = LiveRun(name, str(runs / name))
-    selection = live.look(lambda now: Selection(now, wanted))
+    selection = Selection(snapshots[name], wanted)
     expected = [tour for tour, *kind in every[name] if fits(wanted, tour, *kind)]
     assert len(selection) == len(expected)
     for first in {0, len(expected) // 2, max(0, len(expected) - 3)}:
@@ -509,20 +515,17 @@ def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_
     run = Run(tmp_path / "run")
     snapshot = LiveRun("run", str(tmp_path / "run")).look(lambda snapshot: snapshot)
     for start in ("a1", "f5", "c3"):
-        wanted = [
-            tuple(tour)
+        wanted = {
+            variant: [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
             for variant in ("open", "closed")
-            for tours in run.tours(start, variant)
-            for tour in tours.tolist()
-        ]
+        }
         found = Selection(snapshot, Wanted(start=start)).page(0, 10**6)
-        assert sorted(tuple(each.squares) for each in found) == sorted(wanted)
+        assert sorted(each.squares for each in found) == sorted(wanted["open"] + wanted["closed"])
         assert {each.start for each in found} == {start}
         for variant in ("open", "closed"):
             places = [each.place for each in found if each.variant == variant]
             assert sorted(places) == list(range(1, len(places) + 1))
-            tours = [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
-            assert all(tours[each.place - 1] == each.squares for each in found if each.variant == variant)
+            assert all(wanted[variant][each.place - 1] == each.squares for each in found if each.variant == variant)
     assert len(Selection(snapshot, Wanted())) == 37_568
     pages = client(tmp_path / "run")
     assert pages.get("/", follow_redirects=True).status_code == 200

@@ -1,0 +1,190 @@
+"""The tours of a run that are wanted, as pages: only the row groups that hold a page are read.
+
+The records count the kinds of tours of each slice, so that nearly always it is known without reading a part how many
+tours are wanted. Only where they do not tell (structured *and* symmetric tours, or structured open ones of a slice with
+closed ones too) the columns of kinds are read, without the tours, and what they say is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...catalog.reader import Run
+from ...model.errors import BadRequest
+from ...model.jobs import Part, SliceResult
+from ...model.tour import SYMMETRIES
+from .live_run import Snapshot
+
+SORTS = ("first", "last")  # found
+SYMMETRIC = "symmetric"  # in whatever way
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A kind of tours; an empty word means any."""
+
+    start: str = ""
+    variant: str = ""
+    structured: str = ""  # yes or no
+    symmetry: str = ""  # symmetric, or one of SYMMETRIES
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """The places in SYMMETRIES that are wanted."""
+        if self.symmetry == SYMMETRIC:
+            return tuple(range(1, len(SYMMETRIES)))
+        return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
+
+    def parts(self, result: SliceResult) -> list[Part]:
+        return [part for part in result.tour_parts if self.variant in ("", part.kind)]
+
+    def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
+        """How many tours of some parts of a slice are wanted, if the record tells."""
+        rows, rows_of_slice = _rows(parts), _rows(result.tour_parts)
+        symmetric = sum(self._symmetric(part, result) for part in parts)
+        if not self.structured or symmetric == 0:
+            return symmetric
+        if len(parts) < len(result.tour_parts) and 0 < result.structured < rows_of_slice:
+            return None
+        structured = min(result.structured, rows)  # if not all parts are asked for, it is none or all
+        count = structured if self.structured == "yes" else rows - structured
+        if count in (0, rows):
+            return min(count, symmetric)
+        return count if symmetric == rows else None
+
+    def _symmetric(self, part: Part, result: SliceResult) -> int:
+        """How many tours of a part are symmetric as wanted: open and closed tours are so in ways of their own."""
+        kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.kind == "closed")]
+        counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
+        counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
+        return sum(counts.get(SYMMETRIES[code], 0) for code in self.codes)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One tour and what is known of it."""
+
+    number: int  # in the selection, from 1
+    place: int  # among all tours of its start square and variant, from 1: this stays the same while a run grows
+    start: str
+    variant: str
+    squares: list[int]
+    iteration: int
+    structured: bool
+    symmetry: str
+
+
+class Selection:
+    """The wanted tours of a run at one moment, in the order they were found, start square by start square."""
+
+    def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
+        self.run, self.wanted = snapshot.run, wanted
+        start = self.run.board.square(wanted.start) if wanted.start else None
+        counts = [(result, count) for result in snapshot.results(start) if (count := self._count_in_slice(result))]
+        self.slices = [result for result, _ in counts]
+        self.ends = np.cumsum([0, *(count for _, count in counts)], dtype=np.int64)  # the first is where they begin
+
+    def __len__(self) -> int:
+        return int(self.ends[-1])
+
+    def page(self, first: int, count: int, sort: str = "first") -> list[Found]:
+        """Tours `first`, `first + 1`, ..., counted from 0 in the order they were found, or the other way round."""
+        total = len(self)
+        numbers = range(max(first, 0), min(first + count, total))
+        if sort == "first":
+            return list(self._found(numbers))
+        turned = list(self._found(range(total - numbers.stop, total - numbers.start)))[::-1]
+        return [replace(found, number=total + 1 - found.number) for found in turned]
+
+    def one(self, number: int, sort: str = "first") -> Found:
+        if not len(self):
+            raise BadRequest("the run has no such tours")
+        if not 1 <= number <= len(self):
+            raise BadRequest(f"number is from 1 to {len(self):,}, as many tours as there are: {number}")
+        return self.page(number - 1, 1, sort)[0]
+
+    def _count_in_slice(self, result: SliceResult) -> int:
+        parts = self.wanted.parts(result)
+        known = self.wanted.count(parts, result)
+        return sum(self._count_in_part(part, result) for part in parts) if known is None else known
+
+    def _count_in_part(self, part: Part, result: SliceResult) -> int:
+        known = self.wanted.count([part], result)
+        if known is not None:
+            return known
+        others = [other for other in result.tour_parts if other != part]
+        if not self.wanted.symmetry and others and others[0].rows < part.rows:  # then the smaller part tells as much
+            rows, structured = _rows(result.tour_parts), result.structured
+            return (structured if self.wanted.structured == "yes" else rows - structured) - self._read_count(others[0])
+        return self._read_count(part)
+
+    def _read_count(self, part: Part) -> int:
+        return _count(_Source(part.sha256, self.run, part), self.wanted.structured, self.wanted.codes)
+
+    def _found(self, numbers: range) -> Iterator[Found]:
+        """The tours with these numbers, from 0 and ascending."""
+        index = int(np.searchsorted(self.ends[1:], numbers.start, side="right"))
+        at = int(self.ends[index])
+        for result in self.slices[index:]:
+            for part in self.wanted.parts(result):
+                if at >= numbers.stop:
+                    return
+                count = self._count_in_part(part, result)
+                here = range(max(numbers.start - at, 0), min(numbers.stop - at, count))
+                if here:
+                    yield from self._in_part(part, result, here, at + 1, whole=count == part.rows)
+                at += count
+
+    def _in_part(self, part: Part, result: SliceResult, which: range, first: int, whole: bool) -> Iterator[Found]:
+        """Some of the wanted tours of a part; `first` is the number of the first of them all."""
+        rows = list(which)
+        if not whole:
+            source = _Source(part.sha256, self.run, part)
+            rows = _matching_rows(source, self.wanted.structured, self.wanted.codes)[which.start : which.stop].tolist()
+        before = getattr(result.before, f"tours_{part.kind}")
+        batch = self.run.pick(part, rows)
+        for index, row in enumerate(rows):
+            yield Found(
+                number=first + which[index],
+                place=before + row + 1,
+                start=result.start,
+                variant=part.kind,
+                squares=batch.tours[index].tolist(),
+                iteration=int(batch.iterations[index]),
+                structured=bool(batch.structured[index]),
+                symmetry=SYMMETRIES[batch.symmetry[index]],
+            )
+
+
+def _rows(parts: Sequence[Part]) -> int:
+    return sum(part.rows for part in parts)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A part of a run; for a cache it is the same if its content is."""
+
+    sha256: str
+    run: Run = field(compare=False)
+    part: Part = field(compare=False)
+
+
+@lru_cache(maxsize=50_000)
+def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
+    return len(_matching_rows(source, structured, codes))
+
+
+@lru_cache(maxsize=16)  # of two megabytes at the most
+def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
+    """The places in a part of the tours that are wanted."""
+    mask = np.ones(source.part.rows, dtype=np.bool_)
+    if structured:
+        mask &= source.run.structured(source.part) == (structured == "yes")
+    if len(codes) < len(SYMMETRIES):
+        mask &= np.isin(source.run.symmetries(source.part), codes)
+    return np.flatnonzero(mask).astype(np.int32)
