@@ -8,8 +8,13 @@ import shutil
 import subprocess
 
 import pytest
+from hypothesis import settings
 
 from .support.s3 import S3Server
+
+# The same examples every time, however long a busy machine takes for one.
+settings.register_profile("alike", derandomize=True, deadline=None)
+settings.load_profile("alike")
 
 _numbers = itertools.count()
 

@@ -94,7 +94,7 @@ def test_the_kernel_agrees_with_its_slow_judge_where_a_square_takes_four_bytes()
     assert np.array_equal(rows[0, : packing.key], rows[1, : packing.key])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), case=st.sampled_from(BOARDS))
 def test_a_tour_in_disguise_has_the_same_canonical_form_and_multiplicity(data, case):
     board, tours = some_tours(*case)
@@ -161,7 +161,7 @@ def grouped_slowly(rows, words):
     return [[key, found[key], *first[key]] for key in sorted(found)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     keys=st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40), max_size=400),
     words=st.integers(1, 3),

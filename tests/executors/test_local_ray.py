@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ..support.commands import arguments, called, command, environment_with
-from ..support.runs import part_sums
+from ..support.commands import arguments, called, command, environment_with, wait_for
+from ..support.runs import commits, part_sums
 
 WORDS = ("--size", 8, "--variant", "closed", "--max", 500_000, "--start", "a1,c2,d4")
 
@@ -71,17 +71,13 @@ def test_a_signal_to_the_whole_group_stops_it_and_its_ray(tmp_path, home, number
         arguments(*words), cwd=tmp_path, env=environment(home), process_group=0, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(list((tmp_path / "run" / "_run").glob("commits/*"))) < 3:
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.1)
+    wait_for(lambda: process.poll() is not None or len(commits(tmp_path / "run")) >= 3)
+    assert process.poll() is None, process.stderr.read()
     os.killpg(process.pid, number)  # as a terminal does it
     _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
     assert "run the same command again to continue" in err
-    time.sleep(1)
-    assert rays(home) == []
+    wait_for(lambda: rays(home) == [])
     assert called("verify", "run", cwd=tmp_path).returncode == 3
 
 
@@ -119,10 +115,9 @@ def nobody():
         ("nobody", "Connection refused"),
     ],
 )
-def test_an_address_without_a_cluster_is_said_within_fifteen_seconds(tmp_path, home, request, capfd, who, words):
-    address, began = request.getfixturevalue(who), time.monotonic()
+def test_an_address_without_a_cluster_is_not_waited_for(tmp_path, home, request, capfd, who, words):
+    address = request.getfixturevalue(who)
     done = called("--size", 5, "--address", address, cwd=tmp_path, environment=environment(home))
-    assert time.monotonic() - began < 15
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert words in done.stderr

@@ -16,13 +16,13 @@ values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(s
 documents = st.dictionaries(st.text().filter(lambda key: key != "sha256"), values)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(documents)
 def test_a_document_comes_back_as_it_was_sealed(document):
     assert unseal(seal(document), "some.json") == document
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(documents)
 def test_a_document_sealed_twice_is_the_same_bytes_whatever_the_order_of_its_keys(document):
     assert seal(dict(reversed(document.items()))) == seal(document)

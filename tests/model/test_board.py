@@ -4,7 +4,7 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.model.board import MAX_SIDE, Board, column_name, column_number, parse_size
@@ -71,7 +71,6 @@ def test_columns_are_named_as_in_a_spreadsheet(number, name):
     assert column_number(name) == number - 1
 
 
-@settings(deadline=None)
 @given(st.integers(0, MAX_SIDE))
 def test_a_column_and_its_name_are_inverses(col):
     assert column_number(column_name(col)) == col
@@ -98,7 +97,6 @@ def test_a_square_off_the_board_is_refused_and_the_squares_are_told(name):
 # Moves
 
 
-@settings(deadline=None)
 @given(boards)
 def test_neighbours_are_the_squares_a_knights_move_away_in_ascending_order(board):
     for (row, col), near in knight_graph(board.rows, board.cols).items():
@@ -106,7 +104,6 @@ def test_neighbours_are_the_squares_a_knights_move_away_in_ascending_order(board
         assert list(board.neighbours[row * board.cols + col]) == expected
 
 
-@settings(deadline=None)
 @given(boards)
 def test_a_move_can_be_taken_back(board):
     for square, near in enumerate(board.neighbours):
@@ -121,7 +118,6 @@ def test_a_board_has_the_known_number_of_moves(size, moves):
     assert sum(len(near) for near in parse_size(size).neighbours) == moves
 
 
-@settings(deadline=None)
 @given(boards)
 def test_a_move_changes_the_colour(board):
     assert board.is_dark(0)
@@ -143,7 +139,6 @@ def test_the_symmetries_are_a_group_of_eight_or_four(board, count):
     assert all(tuple(a[image] for image in b) in group for a in group for b in group)
 
 
-@settings(deadline=None)
 @given(boards)
 def test_a_symmetry_maps_the_squares_onto_themselves_and_neighbours_to_neighbours(board):
     for symmetry in board.symmetries:
@@ -173,7 +168,6 @@ def test_the_classes_are_as_many_as_known_and_hold_every_square(size, classes):
     assert sum(board.classes.values()) == board.squares
 
 
-@settings(deadline=None)
 @given(boards)
 def test_a_class_is_named_by_its_lowest_square_and_counts_the_images_of_it(board):
     seen = set()
@@ -203,7 +197,6 @@ def test_a_size_is_rows_by_columns_or_the_side_of_a_square(text, board):
     assert parse_size(text) == board
 
 
-@settings(deadline=None)
 @given(st.integers(1, 256), st.integers(1, 256))
 def test_a_board_and_its_size_are_inverses(rows, cols):
     assert parse_size(str(Board(rows, cols))) == Board(rows, cols)
@@ -260,7 +253,6 @@ def test_cull_and_de_curtins_allow_tours(size):
     assert why_no_tour(parse_size(size)) is None
 
 
-@settings(deadline=None)
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_a_board_with_a_closed_tour_has_a_tour(rows, cols):
     board = Board(rows, cols)

@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.model.board import Board
@@ -112,7 +112,6 @@ def test_a_step_over_the_edge_of_the_board_is_no_move():
     assert are_closed(board, pairs).tolist() == [False] * 5 + [True] * 2
 
 
-@settings(deadline=None)
 @given(st.integers(1, 7), st.integers(1, 7), st.data())
 def test_each_pair_of_squares_is_judged_as_the_definition_says(rows, cols, data):
     board = Board(rows, cols)
@@ -122,7 +121,6 @@ def test_each_pair_of_squares_is_judged_as_the_definition_says(rows, cols, data)
     assert are_closed(board, array(board, path)).tolist() == [is_move(board, path[-1], path[0])]
 
 
-@settings(deadline=None)
 @given(st.sampled_from([Board(3, 4), Board(8, 8), Board(5, 13), Board(16, 16), Board(17, 17)]), st.data())
 def test_complete_means_every_square_once(board, data):
     """On boards of 64 squares and fewer a set of bits decides, on larger ones a sort."""

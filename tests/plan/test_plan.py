@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.model.board import Board, parse_size
@@ -92,7 +92,6 @@ def test_random_squares_are_the_same_today_as_ever():
     assert starts("8", "random:5", seed=1) == ["e2", "e4", "h4", "e5", "d7"]
 
 
-@settings(deadline=None)
 @given(st.integers(3, 9), st.integers(7, 9), st.integers(0, 10**18), st.data())
 def test_random_squares_are_distinct_sorted_and_able_to_start_a_tour(rows, cols, seed, data):
     board = Board(rows, cols)

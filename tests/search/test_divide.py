@@ -105,7 +105,7 @@ def test_tours_without_the_corner_start_on_every_other_square(size):
 
 
 @given(rows=st.integers(5, 200), cols=st.integers(5, 200), closed=st.booleans(), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_larger_boards_have_their_tours_from_anywhere(rows, cols, closed, data):
     missing = rows * cols - 1 if closed and is_odd(rows, cols) else None
     start = data.draw(st.integers(0, rows * cols - 2))
@@ -141,7 +141,6 @@ def test_open_tours_start_everywhere_but_between_two_corners_of_a_side_of_five()
 
 
 @given(length=st.integers(12, 300), data=st.data())
-@settings(deadline=None)
 def test_a_side_is_cut_into_parts_of_which_one_is_odd_if_the_side_is_and_holds_the_home_position(length, data):
     home = data.draw(st.integers(0, length - 1))
     parts = cut(length, home)

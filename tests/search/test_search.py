@@ -85,7 +85,7 @@ def test_pruning_loses_no_tour_and_keeps_their_order(size, variant, h_prob, kern
     seed=st.integers(0, 10**18),
     limit=st.integers(1, 20_000),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_both_kernels_make_the_same_search(size, start, variant, prune, h_prob, seed, limit):
     start %= size[0] * size[1]
     config = config_for(size, variant=variant, prune=prune, h_prob=h_prob, seed=seed, max=limit)
@@ -105,7 +105,7 @@ def test_both_kernels_make_the_same_search(size, start, variant, prune, h_prob, 
     prune=st.booleans(),
     h_prob=st.sampled_from([1.0, 0.5]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_slicing_finds_the_same_tours_at_the_same_iterations(
     slice_iterations, slice_tours, size, start, prune, h_prob
 ):

@@ -128,7 +128,7 @@ def test_backtrack_with_pruning_finds_the_same_tours_in_the_same_order(order, ke
     h_prob=st.sampled_from([1.0, 0.5]),
     limit=st.integers(1, 20_000),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_both_kernels_backtrack_alike_in_any_order(size, order, start, variant, prune, h_prob, limit):
     text = " ".join(f"{down},{right}" for down, right in order)
     config = backtrack(size, move_order=text, variant=variant, prune=prune, h_prob=h_prob, max=limit)
@@ -149,7 +149,7 @@ def test_both_kernels_backtrack_alike_in_any_order(size, order, start, variant, 
     slice_iterations=st.integers(1, 400),
     slice_tours=st.integers(1, 20),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_backtrack_in_any_slicing_finds_the_same(size, order, start, prune, h_prob, slice_iterations, slice_tours):
     start %= size[0] * size[1]
     values = {"move_order": order, "prune": prune, "h_prob": h_prob, "max": 1_500}
@@ -398,7 +398,7 @@ def test_the_attempts_for_both_variants_are_those_for_each():
     limit=st.integers(1, 2_500),
     tours=st.integers(0, 30),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_greedy_in_any_slicing_finds_the_same_after_as_many_placements(
     size, start, ties, variant, only, failures, seed, slice_iterations, slice_tours, limit, tours
 ):
@@ -1106,7 +1106,7 @@ any_settings = st.sampled_from(["warnsdorff", "backtrack", "greedy", "divide"]).
 
 
 @given(st.lists(any_settings, min_size=2, max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_runs_with_different_tours_have_folders_with_different_names(every):
     configs = [Config.from_values(values) for values in every]
     identities = {str(config.identity) for config in configs}
@@ -1115,7 +1115,7 @@ def test_runs_with_different_tours_have_folders_with_different_names(every):
 
 
 @given(any_settings)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_config_is_rebuilt_from_the_identity_of_any_strategy(values):
     config = Config.from_values(values)
     said = {key: value for key, value in config.identity.items() if key not in ("format", "search")}

@@ -71,7 +71,8 @@ def started(*words, cwd):
         process.communicate()
 
 
-def wait_for(condition, seconds=30.0):
+def wait_for(condition, seconds=60.0):
+    """Wait for something; so long that only a failure takes as much, be the machine as busy as it may."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -91,6 +92,12 @@ def children(pid):
             if parent == pid and "spawn_main" in words:
                 found.append(int(entry.name))
     return found
+
+
+def seconds_of(pid) -> float:
+    """The processor time that a process has used, which says how far it is on a busy machine too."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -244,7 +244,7 @@ def lines(draw):
     )
 
 
-@settings(deadline=None, max_examples=50)  # each draws several lines, and is a whole picture
+@settings(max_examples=50)  # each draws several lines, and is a whole picture
 @given(st.text(max_size=100), st.lists(lines(), max_size=8), axes, axes)
 def test_any_data_gives_a_picture_with_everything_inside(title, several, x, y):
     picture = drawn(*several, x=x, y=y, title=title)
