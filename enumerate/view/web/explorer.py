@@ -14,12 +14,11 @@ from starlette.routing import BaseRoute, Route
 
 from ...model.errors import BadRequest, EnumerateError
 from .filters import Found, Selection
-from .library import Library
-from .live_run import LiveRun, Snapshot, path_of
+from .live_run import Library, LiveRun, Snapshot, path_of
 from .overview import overview
 from .pages import page
 from .params import CHOICES, Query, parse_query
-from .pictures import FILES, file_of, gallery_item, page_tours, player
+from .pictures import FILES, gallery_item, page_tours, player
 
 View = Callable[[Snapshot, Query], Response]
 
@@ -75,15 +74,12 @@ def status_json(now: Snapshot, _query: Query) -> Response:
 
 def tours_page(now: Snapshot, query: Query) -> Response:
     selection, found, pages = page_of(now, query)
-    return page(
+    return selection_page(
         "tours.html",
-        section="runs",
-        name=now.name,
-        path=now.path,
-        query=query,
-        count=len(selection),
+        now,
+        query,
+        selection,
         pages=pages,
-        any_number=any_number(selection),
         choices=choices(now),
         items=[gallery_item(now.run.board, one) for one in found],
         written=now.run.config.write,
@@ -105,8 +101,10 @@ def page_of(now: Snapshot, query: Query) -> tuple[Selection, list[Found], int]:
     return selection, selection.page((query.page - 1) * size, size, query.sort), pages
 
 
-def any_number(selection: Selection) -> int:
-    return random.randint(1, max(1, len(selection)))
+def selection_page(template: str, now: Snapshot, query: Query, selection: Selection, **values: Any) -> Response:
+    """A page about some tours of a run, or one of them, with a way to any other."""
+    values |= {"name": now.name, "path": now.path, "query": query, "count": len(selection)}
+    return page(template, section="runs", any_number=random.randint(1, max(1, len(selection))), **values)
 
 
 def choices(now: Snapshot) -> dict[str, list[str]]:
@@ -120,15 +118,12 @@ def tour_page(now: Snapshot, query: Query) -> Response:
     selection = Selection(now, query.wanted)
     found = selection.one(query.number, query.sort)
     size = page_tours(now.run.board)
-    return page(
+    return selection_page(
         "tour.html",
-        section="runs",
-        name=now.name,
-        path=now.path,
-        query=query,
+        now,
+        query,
+        selection,
         found=found,
-        count=len(selection),
-        any_number=any_number(selection),
         back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
         here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
         player=player(now.run.board, found),
@@ -139,11 +134,12 @@ def tour_page(now: Snapshot, query: Query) -> Response:
 def file_view(ending: str) -> View:
     """A tour as a file to keep."""
 
+    make, media_type = FILES[ending]
+
     def view(now: Snapshot, query: Query) -> Response:
         found = Selection(now, query.wanted).one(query.number, query.sort)
-        content, media_type = file_of(ending, now.run.board, found)
         disposition = f'attachment; filename="{file_name(now.name, found)}.{ending}"'
-        return Response(content, media_type=media_type, headers={"content-disposition": disposition})
+        return Response(make(now.run.board, found), media_type=media_type, headers={"content-disposition": disposition})
 
     return view
 

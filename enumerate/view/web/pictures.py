@@ -71,15 +71,10 @@ def _json(_board: Board, found: Found) -> bytes:
     return bytes(JSONResponse(asdict(found)).body)
 
 
+# The files that a tour can be kept as: how each is made, and its media type.
 FILES: dict[str, tuple[Callable[[Board, Found], str | bytes], str]] = {
     "svg": (_svg, "image/svg+xml"),
     "png": (_png, "image/png"),
     "txt": (_text, "text/plain"),
     "json": (_json, "application/json"),
 }
-
-
-def file_of(ending: str, board: Board, found: Found) -> tuple[str | bytes, str]:
-    """The content of a file and its media type."""
-    make, media_type = FILES[ending]
-    return make(board, found), media_type
