@@ -19,7 +19,7 @@ from ..model.literature import published_tours
 from ..model.numbers import counted, plain, short
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
-from .heat import SHADES, shade_of
+from .svg import SHADES, shade_of
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20

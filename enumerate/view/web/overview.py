@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ...model.numbers import plain, short, short_time
 from ...model.tour import SYMMETRIES
-from ..heat import Heat, heat_svg
+from ..svg import Heat, heat_svg
 from .live_run import Snapshot
 from .params import MEASURES, Query
 
