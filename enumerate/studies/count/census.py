@@ -20,6 +20,7 @@ from ...model.errors import BadRequest, Damaged
 from ...model.literature import Published, published, published_from
 from ...model.numbers import mebibytes
 from ...model.theorems import why_no_closed_tour, why_no_tour
+from ...view.terminal import text_table
 from .counting import Effort, count_cycles, count_from, count_paths
 from .reach import cost
 
@@ -164,12 +165,8 @@ def _figure_lines(census: Census) -> list[str]:
 
 def _starts_view(census: Census) -> Table:
     """One row for each start square: the directed tours that begin there."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
     shown = ["squares", *(["open", "closed", "both"] if census.variant == "both" else [census.variant])]
-    table.add_column("start")
-    for name in shown:
-        table.add_column(name, justify="right")
-    table.add_column("")
+    table = text_table({"start": False, **dict.fromkeys(shown, True), "": False})
     for start in census.starts:
         counts = {"squares": start.squares, "both": start.paths, **_start_counts(census, start)}
         name = census.board.name(start.square)
