@@ -50,8 +50,7 @@ class Snapshot:
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """What the summary says of each start square."""
-        rows: list[dict[str, Any]] = self.run.summary().to_pylist()
-        return rows
+        return list(self.run.summary().to_pylist())
 
     @cached_property
     def totals(self) -> dict[str, Any]:

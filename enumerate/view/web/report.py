@@ -18,12 +18,12 @@ from ...ledger.job_progress import JobProgress
 from ...ledger.layout import is_of_start
 from ...model.board import Board
 from ..chart import Axis, family_svg
+from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 from .filters import SYMMETRIC, Found, Selection, Wanted
 from .live_run import LiveRun, Snapshot, name_of
 from .overview import MAP_SQUARES, heat_map, told
 from .pages import STATIC, TEMPLATES
 from .params import MEASURES, Query
-from .pictures import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 
 Item = TypeVar("Item")
 
