@@ -7,8 +7,7 @@ import json
 from ..model.config import MAX_WORKERS, Config, usable_cores
 from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
 from .request import Flag, Json, MaybeWhole, Whole
-from .signals import StopSignals
-from .speech import say, tell
+from .speech import StopSignals, say, tell
 
 
 def study(

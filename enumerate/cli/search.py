@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
 from .check import distinct_report
 from .request import Flag, Json, Request
-from .signals import StopSignals
-from .speech import say, tell
+from .speech import StopSignals, say, tell
 
 if TYPE_CHECKING:
     from ..run.report import Report

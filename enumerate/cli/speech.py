@@ -1,14 +1,18 @@
-"""What a command says: results to standard output, words about them to standard error, pictures to files."""
+"""What a command says (results to standard output, words about them to standard error, pictures to files), and what
+Ctrl-C and SIGTERM say to it.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..model.errors import BadRequest
+from ..model.errors import INTERRUPTED, BadRequest, Stopped
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,3 +47,35 @@ def save(path: str, content: bytes) -> None:
     except OSError as error:
         raise BadRequest(f"cannot write the file: {path!r} ({error.strerror})") from None
     tell(f"wrote {path}")
+
+
+class StopSignals:
+    """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
+
+    With `at_once` the first one does: work in this very process cannot be asked.
+    """
+
+    def __init__(self, at_once: bool) -> None:
+        self.name = ""
+        self.at_once = at_once
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._hear)
+
+    def heard(self) -> bool:
+        return bool(self.name)
+
+    def check(self) -> None:
+        """For work that cannot be continued: end it."""
+        if self.name == "Ctrl-C":
+            raise KeyboardInterrupt
+        if self.name:
+            raise Stopped(f"stopped ({self.name}): everything finished is kept")
+
+    @property
+    def exit_code(self) -> int:
+        return INTERRUPTED if self.name == "Ctrl-C" else Stopped.exit_code
+
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        if self.name or self.at_once:
+            raise KeyboardInterrupt
+        self.name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"

@@ -142,7 +142,8 @@ def tick_labels(axis: Axis, numbers: Sequence[Decimal]) -> list[str]:
         unit = " M" if exponent == 6 else "×10" + str(exponent).translate(SUPERSCRIPTS)
         labels = [f"{number.scaleb(-exponent):f}{unit}" for number in shown]
     written = (label if number else "0" for number, label in zip(shown, labels, strict=True))
-    return [label.replace("-", "−") + " %" * axis.percent for label in written]
+    sign = " %" if axis.percent else ""
+    return [label.replace("-", "−") + sign for label in written]
 
 
 def _power(number: Decimal) -> str:

@@ -4,27 +4,93 @@ for each kind of tours.
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
 from typing import TextIO
 
 from ..catalog.reader import Run
+from ..model.board import Board
 from ..model.errors import BadRequest
 from ..model.jobs import Part
-from ..model.tour import SYMMETRIES
-from .formats import FORMATS, Exported
+from ..model.tour import SYMMETRIES, Tours, as_text
 from .svg import SVG_SQUARES, tour_svg
 
 SPLITS = ("", "start", "kind")
-MAX_PICTURES = 10_000
 BATCH_TOURS = 4_096
-OPEN_FILES = 16
 COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One tour in each format that is a text.
+
+
+@dataclass(frozen=True)
+class Exported:
+    """One tour on its way out."""
+
+    number: int  # in this export, from 1
+    start: str
+    variant: str
+    structured: bool
+    symmetry: str
+    iteration: int
+    squares: Tours
+
+    @property
+    def kind(self) -> str:
+        """The name of its file where kinds are kept apart."""
+        return f"{self.variant}-{'structured' if self.structured else 'unstructured'}"
+
+
+def _txt(board: Board, tour: Exported) -> str:
+    """A line about the tour, the board with its numbers, and an empty line."""
+    words = [tour.variant, *(["structured"] if tour.structured else [])]
+    words += [tour.symmetry] if tour.symmetry != SYMMETRIES[0] else []
+    end = board.name(int(tour.squares[-1]))
+    about = f"{tour.number}: {', '.join(words)}, from {tour.start} to {end}, found after {tour.iteration} iterations"
+    return f"{about}\n{as_text(board, tour.squares)}\n\n"
+
+
+CSV_COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteration", "tour")
+
+
+def _csv(board: Board, tour: Exported) -> str:
+    """The squares of the tour are one field, with spaces between their names."""
+    squares = " ".join(_path(board, tour))
+    word = "true" if tour.structured else "false"
+    return f"{tour.number},{tour.start},{tour.variant},{word},{tour.symmetry},{tour.iteration},{squares}\n"
+
+
+def _jsonl(board: Board, tour: Exported) -> str:
+    values = {name: getattr(tour, name) for name in CSV_COLUMNS[:-1]}
+    return json.dumps({**values, "tour": list(_path(board, tour))}) + "\n"
+
+
+FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
+    "txt": (_txt, ""),
+    "csv": (_csv, ",".join(CSV_COLUMNS) + "\n"),
+    "jsonl": (_jsonl, ""),
+}
+
+
+@lru_cache(maxsize=1)
+def _names(board: Board) -> Sequence[str]:
+    """The names of all squares: made once, for a million tours would make them a million times."""
+    return [board.name(square) for square in range(board.squares)]
+
+
+def _path(board: Board, tour: Exported) -> Iterable[str]:
+    return map(_names(board).__getitem__, tour.squares.tolist())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Many tours.
 
 
 @dataclass(frozen=True)
@@ -36,6 +102,8 @@ class Choice:
     variant: str | None = None
     max: int = 0  # 0: all
     split: str = ""  # one file, or one for each start square or kind
+    open_files: int = 16  # at a time: start squares may be thousands
+    max_pictures: int = 10_000
 
     def __post_init__(self) -> None:
         if self.format not in (*FORMATS, "svg"):
@@ -56,7 +124,8 @@ def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tupl
     if output is None:
         return _write(run, choice, tours, stdout), []
     if choice.format == "svg":
-        return _export_pictures(run, tours, _new_folder(output, lambda: _refuse_pictures(run, choice)))
+        _refuse_pictures(run, choice)
+        return _export_pictures(run, tours, _new_folder(output))
     if choice.split:
         return _export_split(run, choice, tours, _new_folder(output))
     return _export_file(run, choice, tours, Path(output))
@@ -107,7 +176,7 @@ def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: P
     """A file for each start square or kind and a table of counts; with kinds also one of times, if there are any."""
     form, header = FORMATS[choice.format]
     counts: dict[str, int] = {}
-    with Streams(folder, choice.format, header) as streams:
+    with closing(Streams(folder, choice.format, header, choice.open_files)) as streams:
         for tour in tours:
             name = tour.start if choice.split == "start" else tour.kind
             streams.get(name).write(form(run.board, tour))
@@ -122,15 +191,15 @@ def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: P
 
 
 class Streams:
-    """Files of a folder by name; only so many are open at a time, for start squares may be thousands."""
+    """Files of a folder by name, of which at most so many are open."""
 
-    def __init__(self, folder: Path, ending: str, header: str) -> None:
-        self.folder, self.ending, self.header = folder, ending, header
+    def __init__(self, folder: Path, ending: str, header: str, most: int) -> None:
+        self.folder, self.ending, self.header, self.most = folder, ending, header, most
         self._open: dict[str, TextIO] = {}
 
     def get(self, name: str) -> TextIO:
         if name not in self._open:
-            if len(self._open) >= OPEN_FILES:
+            if len(self._open) >= self.most:
                 self.close()
             path = self.folder / f"{name}.{self.ending}"
             head = "" if path.exists() else self.header
@@ -143,36 +212,28 @@ class Streams:
             stream.close()
         self._open.clear()
 
-    def __enter__(self) -> Streams:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def counts_csv(split: str, counts: dict[str, int]) -> str:
     """How many tours each file has, and all together."""
-    rows = [(split, "tours"), *counts.items(), ("total", sum(counts.values()))]
-    return "".join(f"{name},{tours}\n" for name, tours in rows)
+    return _csv_text([(split, "tours"), *counts.items(), ("total", sum(counts.values()))])
 
 
 def times_csv(run: Run, choice: Choice) -> str:
     """What each tour of a start square took, whatever its variant, then the total and the average."""
-    table = run.times(choice.start).slice(0, choice.max or None)
-    rows = table.select(["seconds", "placements", "attempts"]).to_pylist()
-    stream = io.StringIO()
-    out = csv.writer(stream, lineterminator="\n")
-    out.writerow(["tour", "seconds", "placements", "attempts"])
-    for number, row in enumerate(rows, 1):
-        out.writerow([number, _number(row["seconds"]), row["placements"], row["attempts"]])
-    for name, share in (("total", 1), ("average", max(1, len(rows)))):
-        sums = [sum(row[column] or 0 for row in rows) / share for column in ("seconds", "placements", "attempts")]
-        out.writerow([name, *map(_number, sums)])
-    return stream.getvalue()
+    names = ["seconds", "placements", "attempts"]
+    columns = run.times(choice.start).slice(0, choice.max or None).select(names).to_pydict()
+    rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
+    sums = [sum(filter(None, column)) for column in columns.values()]
+    totals = [("total", *sums), ("average", *(value / max(1, len(rows)) for value in sums))]
+    return _csv_text([("tour", *names), *((name, *map(_number, values)) for name, *values in rows + totals)])
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def _csv_text(rows: Iterable[Iterable[object]]) -> str:
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
 
 
 def _export_pictures(run: Run, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
@@ -191,13 +252,13 @@ def _refuse_pictures(run: Run, choice: Choice) -> None:
         )
     there = sum(part.rows for part in run.parts(choice.start, choice.variant))
     asked = min(there, choice.max or there)
-    if asked > MAX_PICTURES:
-        raise BadRequest(f"at most {MAX_PICTURES:,} pictures, each a file, and not {asked:,}: give --max or --start")
+    if asked > choice.max_pictures:
+        most = f"at most {choice.max_pictures:,} pictures, each a file"
+        raise BadRequest(f"{most}, and not {asked:,}: give --max or --start")
 
 
-def _new_folder(output: str, check: Callable[[], None] = lambda: None) -> Path:
+def _new_folder(output: str) -> Path:
     """A folder with nothing in it: files of another export would mix with those of this one."""
-    check()
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

@@ -67,10 +67,9 @@ class Tally:
     def seconds(self) -> float:
         return max(time.monotonic() - self.began, 1e-6)
 
-    @property
-    def seconds_left(self) -> float | None:
+    def time_left(self) -> str:
         done = self.share - self.share_at_start
-        return (1 - self.share) * self.seconds / done if done > 0 else None
+        return f"{clock((1 - self.share) * self.seconds / done)} left" if done > 0 else "time left unknown"
 
     def rates(self) -> str:
         return (
@@ -98,7 +97,7 @@ class Plain:
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
-        self.is_time = _every_ten_seconds()
+        self.now_and_then = _every_ten_seconds(self.notice)
         workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
         starts = len({job.job.start for job in progress})
@@ -111,8 +110,8 @@ class Plain:
             self.tally.add(event)
         elif not isinstance(event, Started):
             self.notice(trouble(self.tally.config, event))
-        if self.is_time():
-            self.notice(f"{self.tally.share:.1%} {self.tally.of} done, {self.tally.rates()}, {time_left(self.tally)}")
+        tally = self.tally
+        self.now_and_then(f"{tally.share:.1%} {tally.of} done, {tally.rates()}, {tally.time_left()}")
 
     def end(self) -> None: ...
 
@@ -175,17 +174,13 @@ def trouble(config: Config, event: Lost | SetAside | LeftOut | Waiting) -> str:
     return f"slice {event.slice.number} of {start} {what}: {event.reason.splitlines()[0]}"
 
 
-def time_left(tally: Tally) -> str:
-    left = tally.seconds_left
-    return "time left unknown" if left is None else f"{clock(left)} left"
-
-
 @contextmanager
 def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Progress by so many equal steps; the function that is yielded is told of each."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield _plain_steps(total, things, (Quiet() if quiet else Plain()).notice)
+        done, now_and_then = count(1), _every_ten_seconds((Quiet() if quiet else Plain()).notice)
+        yield lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")
         return
     with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
                   TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
@@ -193,41 +188,29 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None
         yield lambda name: bar.update(task, advance=1, description=name)
 
 
-def _plain_steps(total: int, things: str, notice: Callable[[str], None]) -> Callable[[str], None]:
-    done, is_time = count(1), _every_ten_seconds()
-
-    def advance(name: str) -> None:
-        number = next(done)
-        if is_time():
-            notice(f"{number:,} of {total:,} {things} done, last {name}")
-
-    return advance
-
-
 @contextmanager
 def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
     """Two functions: one shows a line in place of the one before, one keeps what it says."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        notice, is_time = (Quiet() if quiet else Plain()).notice, _every_ten_seconds()
-        yield (lambda line: notice(line) if is_time() else None), notice
+        notice = (Quiet() if quiet else Plain()).notice
+        yield _every_ten_seconds(notice), notice
         return
     with console.status("begins") as status:
         yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
 
 
-def _every_ten_seconds() -> Callable[[], bool]:
-    """A question that is answered with yes once in ten seconds, and not at the beginning."""
+def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
+    """Hands on a line once in ten seconds, and not at the beginning."""
     after = time.monotonic() + PLAIN_SECONDS
 
-    def is_time() -> bool:
+    def now_and_then(line: str) -> None:
         nonlocal after
-        if time.monotonic() < after:
-            return False
-        after = time.monotonic() + PLAIN_SECONDS
-        return True
+        if time.monotonic() >= after:
+            after = time.monotonic() + PLAIN_SECONDS
+            notice(line)
 
-    return is_time
+    return now_and_then
 
 
 def observer(quiet: bool) -> Quiet | Plain | Fancy:

@@ -19,7 +19,7 @@ from ..model.literature import published_tours
 from ..model.numbers import counted, plain, short
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
-from .heat import SHADES, shade_of
+from .svg import SHADES, shade_of
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20
@@ -43,10 +43,8 @@ def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
     most = max(counts.values(), default=0)
     text = Text()
     for row in reversed(range(board.rows)):
-        squares = range(row * board.cols, (row + 1) * board.cols)
-        text.append_text(
-            Text.assemble(f"{row + 1:3d} ", *(_cell(counts.get(square), most) for square in squares), "\n")
-        )
+        cells = [_cell(counts.get(row * board.cols + col), most) for col in range(board.cols)]
+        text.append_text(Text.assemble(f"{row + 1:3d} ", *cells, "\n"))
     text.append("    " + "".join(f"{column_name(col):>5} " for col in range(board.cols)))
     return text
 
@@ -121,7 +119,9 @@ def exhausted_lines(report: Report) -> list[str]:
     kind = f"{config.only} {variant}".strip()
     lines = [f"Exhausted: these are all {kind} tours from {_squares(report)}."]
     if config.start == "classes" and not config.expand:
-        lines.append(f"With multiplicity, {weighted_tours(report):,} {kind} tours from all squares of the board.")
+        rows = report.summary.to_pylist()[:-1]
+        tours = sum(row["multiplicity"] * (row["tours_open"] + row["tours_closed"]) for row in rows)
+        lines.append(f"With multiplicity, {tours:,} {kind} tours from all squares of the board.")
     return lines
 
 
@@ -198,12 +198,6 @@ def _squares(report: Report) -> str:
     if report.config.start == "all" or report.config.expand:
         return f"all {counted(count, 'start square')}"
     return f"the {counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
-
-
-def weighted_tours(report: Report) -> int:
-    """Tours of the whole board when each start square stands for its symmetry class."""
-    rows = report.summary.to_pylist()[:-1]
-    return sum(row["multiplicity"] * (row["tours_open"] + row["tours_closed"]) for row in rows)
 
 
 def report_json(report: Report) -> dict[str, Any]:

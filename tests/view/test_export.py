@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.cli.app import main
 from enumerate.model.config import Config
+from enumerate.model.errors import BadRequest
 from enumerate.view import export as exporting
 
 from ..support.commands import arguments, environment_with
@@ -89,9 +91,9 @@ def test_one_file_for_each_start_square_and_a_table_of_counts(place, paths, tmp_
     assert counts["total"] == str(len(paths))
 
 
-def test_kinds_of_tours_are_kept_apart_even_if_few_files_are_open(place, paths, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(exporting, "OPEN_FILES", 1)
-    exported(capsys, place, "--format", "csv", "--split", "kind", "--max", "400", "--output", tmp_path / "out")
+def test_kinds_of_tours_are_kept_apart_even_if_few_files_are_open(place, paths, tmp_path):
+    choice = exporting.Choice("csv", max=400, split="kind", open_files=1)
+    exporting.export(Run(place), choice, str(tmp_path / "out"), sys.stdout)
     found = []
     for path in (tmp_path / "out").glob("*-*.csv"):
         rows = list(csv.DictReader(path.open(encoding="utf-8")))
@@ -172,10 +174,10 @@ def test_a_bad_request_costs_one_line(place, tmp_path, monkeypatch, capsys, word
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
 
 
-def test_too_many_pictures_are_refused_before_any_is_made(place, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(exporting, "MAX_PICTURES", 10)
-    assert main(["export", str(place), "--format", "svg", "--output", str(tmp_path / "out")]) == 2
-    assert "at most 10 pictures" in capsys.readouterr().err
+def test_too_many_pictures_are_refused_before_any_is_made(place, tmp_path):
+    choice = exporting.Choice("svg", max_pictures=10)
+    with pytest.raises(BadRequest, match="at most 10 pictures"):
+        exporting.export(Run(place), choice, str(tmp_path / "out"), sys.stdout)
     assert not (tmp_path / "out").exists()
 
 

@@ -16,7 +16,7 @@ from ...model.config import Config
 from ...model.errors import EnumerateError, Stopped
 from ...run.coordinator import run
 from ...view.progress import Quiet
-from .experiment import Experiment
+from .experiments import Experiment
 
 RUNS = "runs"
 

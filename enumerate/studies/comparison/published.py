@@ -18,7 +18,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from ...model.numbers import measured_time
-from .experiment import Tables
+
+Tables = dict[str, pa.Table]  # of a study, by name
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
 # is a turn of its loop, a placement or a retreat, counted from 1.

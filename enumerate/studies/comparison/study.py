@@ -14,10 +14,9 @@ from ...ledger.storage import is_url, open_storage
 from ...ledger.summary import encode_csv, encode_parquet
 from ...model.errors import BadRequest, Stopped
 from ...view.terminal import cell
-from .experiment import Experiment, Tables
-from .experiments import experiments
+from .experiments import Experiment, experiments
 from .perform import perform, place_of
-from .published import comparison
+from .published import Tables, comparison
 
 COMPARISON = "comparison"
 SHOWN_ROWS = 40  # of each table on the page

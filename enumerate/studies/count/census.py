@@ -20,6 +20,7 @@ from ...model.errors import BadRequest, Damaged
 from ...model.literature import Published, published, published_from
 from ...model.numbers import mebibytes
 from ...model.theorems import why_no_closed_tour, why_no_tour
+from ...view.terminal import text_table
 from .counting import Effort, count_cycles, count_from, count_paths
 from .reach import cost
 
@@ -82,7 +83,7 @@ def problems(board: Board, variant: str, starts: Mapping[int, int]) -> list[tupl
     wanted = [] if why_no_tour(board) or why_no_closed_tour(board) else [("cycles", -1)]
     if variant == "closed" or why_no_tour(board):
         return wanted
-    classes = sorted({class_of(board, square) for square in starts})
+    classes = sorted({min(board.images_of(square)) for square in starts})
     return wanted + ([("from", square) for square in classes] or [("paths", -1)])
 
 
@@ -93,11 +94,6 @@ def chosen_starts(board: Board, start: str) -> dict[int, int]:
     return dict.fromkeys(map(board.square, start.split(",")), 1) if start else {}
 
 
-def class_of(board: Board, square: int) -> int:
-    """The square that stands for all that are alike."""
-    return min(symmetry[square] for symmetry in board.symmetries)
-
-
 def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int) -> None:
     """Say before memory is spent that it will not suffice."""
     needs, what = max(((cost(board, what), what) for what, _ in wanted), default=(None, ""))
@@ -105,10 +101,9 @@ def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int)
         return
     known = published(board, "cycles" if what == "cycles" else "paths") if what != "from" else None
     hint = f"; {known.count:,} are published ({known.source})" if known else ""
-    raise BadRequest(
-        f"counting the {'closed ' * (what == 'cycles')}tours of {board} takes {needs}, and {memory / 2**30:.1f} GiB are"
-        f" allowed; use a smaller board or --memory{hint}"
-    )
+    tours = "closed tours" if what == "cycles" else "tours"
+    allowed = f"{memory / 2**30:.1f} GiB are allowed; use a smaller board or --memory"
+    raise BadRequest(f"counting the {tours} of {board} takes {needs}, and {allowed}{hint}")
 
 
 def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: Effort) -> Census:
@@ -122,7 +117,7 @@ def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: E
         census.paths = count_paths(board, effort)
     found = {square: count_from(board, square, effort) for what, square in wanted if what == "from"}
     for square, squares in starts.items():
-        paths = found.get(class_of(board, square), 0) if variant != "closed" else 2 * census.cycles
+        paths = found.get(min(board.images_of(square)), 0) if variant != "closed" else 2 * census.cycles
         known = published_from(board, square) if variant != "closed" else None
         source = _compare(census, f"paths from {board.name(square)}", paths, known)
         census.starts.append(Start(square, squares, paths, source))
@@ -164,12 +159,8 @@ def _figure_lines(census: Census) -> list[str]:
 
 def _starts_view(census: Census) -> Table:
     """One row for each start square: the directed tours that begin there."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
     shown = ["squares", *(["open", "closed", "both"] if census.variant == "both" else [census.variant])]
-    table.add_column("start")
-    for name in shown:
-        table.add_column(name, justify="right")
-    table.add_column("")
+    table = text_table({"start": False, **dict.fromkeys(shown, True), "": False})
     for start in census.starts:
         counts = {"squares": start.squares, "both": start.paths, **_start_counts(census, start)}
         name = census.board.name(start.square)

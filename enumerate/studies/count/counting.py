@@ -36,15 +36,12 @@ _SMALLEST = 2**10
 _GROWTH, _LOAD = 1.5, 0.75
 
 
-def _nothing(_name: str) -> None: ...
-
-
 @dataclass
 class Effort:
     """What counting may take, whom it tells of each part of a square's work, and what it took."""
 
     memory: int = 4 * GIB
-    advance: Callable[[str], None] = _nothing
+    advance: Callable[[str], None] = lambda _name: None
     states: int = field(default=0, init=False)  # in all steps together
     peak_states: int = field(default=0, init=False)
     peak_bytes: int = field(default=0, init=False)

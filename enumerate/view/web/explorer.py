@@ -8,18 +8,27 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ...model.board import Board
 from ...model.errors import BadRequest, EnumerateError
+from ...model.tour import as_text
+from ..png import PNG_SQUARES, tour_png
+from ..svg import SVG_SQUARES, tour_svg
 from .filters import Found, Selection
-from .library import Library
-from .live_run import LiveRun, Snapshot, path_of
+from .live_run import Library, LiveRun, Snapshot, path_of
 from .overview import overview
 from .pages import page
 from .params import CHOICES, Query, parse_query
-from .pictures import FILES, file_of, gallery_item, page_tours, player
+
+PLAYER_SQUARES = 10_000  # a browser animates no more
+LARGE_SQUARES = 1_000  # a large picture of more has no numbers until the player draws it
+NUMBERED_SQUARES = 144  # on small pictures of larger boards nobody could read the numbers
+GALLERY_TOURS, GALLERY_SQUARES = 12, 20_000
 
 View = Callable[[Snapshot, Query], Response]
 
@@ -75,15 +84,12 @@ def status_json(now: Snapshot, _query: Query) -> Response:
 
 def tours_page(now: Snapshot, query: Query) -> Response:
     selection, found, pages = page_of(now, query)
-    return page(
+    return selection_page(
         "tours.html",
-        section="runs",
-        name=now.name,
-        path=now.path,
-        query=query,
-        count=len(selection),
+        now,
+        query,
+        selection,
         pages=pages,
-        any_number=any_number(selection),
         choices=choices(now),
         items=[gallery_item(now.run.board, one) for one in found],
         written=now.run.config.write,
@@ -105,8 +111,10 @@ def page_of(now: Snapshot, query: Query) -> tuple[Selection, list[Found], int]:
     return selection, selection.page((query.page - 1) * size, size, query.sort), pages
 
 
-def any_number(selection: Selection) -> int:
-    return random.randint(1, max(1, len(selection)))
+def selection_page(template: str, now: Snapshot, query: Query, selection: Selection, **values: Any) -> Response:
+    """A page about some tours of a run, or one of them, with a way to any other."""
+    values |= {"name": now.name, "path": now.path, "query": query, "count": len(selection)}
+    return page(template, section="runs", any_number=random.randint(1, max(1, len(selection))), **values)
 
 
 def choices(now: Snapshot) -> dict[str, list[str]]:
@@ -120,15 +128,12 @@ def tour_page(now: Snapshot, query: Query) -> Response:
     selection = Selection(now, query.wanted)
     found = selection.one(query.number, query.sort)
     size = page_tours(now.run.board)
-    return page(
+    return selection_page(
         "tour.html",
-        section="runs",
-        name=now.name,
-        path=now.path,
-        query=query,
+        now,
+        query,
+        selection,
         found=found,
-        count=len(selection),
-        any_number=any_number(selection),
         back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
         here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
         player=player(now.run.board, found),
@@ -136,14 +141,47 @@ def tour_page(now: Snapshot, query: Query) -> Response:
     )
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Tours as files to keep.
+
+
+def _svg(board: Board, found: Found) -> str:
+    if board.squares > SVG_SQUARES:
+        raise BadRequest(f"a picture has at most {SVG_SQUARES:,} squares: {board}; as text every tour can be had")
+    return tour_svg(board, found.squares, found.variant == "closed")
+
+
+def _png(board: Board, found: Found) -> bytes:
+    if board.squares > PNG_SQUARES:
+        raise BadRequest(f"a PNG picture has at most {PNG_SQUARES:,} squares: {board}; SVG takes more")
+    return tour_png(board, found.squares, found.variant == "closed")
+
+
+def _text(board: Board, found: Found) -> str:
+    return as_text(board, np.array(found.squares)) + "\n"
+
+
+def _json(_board: Board, found: Found) -> bytes:
+    return bytes(JSONResponse(asdict(found)).body)
+
+
+# The files that a tour can be kept as: how each is made, and its media type.
+FILES: dict[str, tuple[Callable[[Board, Found], str | bytes], str]] = {
+    "svg": (_svg, "image/svg+xml"),
+    "png": (_png, "image/png"),
+    "txt": (_text, "text/plain"),
+    "json": (_json, "application/json"),
+}
+
+
 def file_view(ending: str) -> View:
     """A tour as a file to keep."""
+    make, media_type = FILES[ending]
 
     def view(now: Snapshot, query: Query) -> Response:
         found = Selection(now, query.wanted).one(query.number, query.sort)
-        content, media_type = file_of(ending, now.run.board, found)
         disposition = f'attachment; filename="{file_name(now.name, found)}.{ending}"'
-        return Response(content, media_type=media_type, headers={"content-disposition": disposition})
+        return Response(make(now.run.board, found), media_type=media_type, headers={"content-disposition": disposition})
 
     return view
 
@@ -151,3 +189,34 @@ def file_view(ending: str) -> View:
 def file_name(run: str, found: Found) -> str:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", run).strip("-.") or "run"
     return f"{name}-{found.start}-{found.variant}-{found.place}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tours as pictures on pages.
+
+
+def page_tours(board: Board) -> int:
+    """How many tours a page of the gallery shows."""
+    return max(1, min(GALLERY_TOURS, GALLERY_SQUARES // board.squares))
+
+
+def gallery_item(board: Board, found: Found) -> dict[str, Any]:
+    """A tour as the gallery shows it."""
+    return {"found": found, "end": board.name(found.squares[-1]), "picture": picture(board, found, NUMBERED_SQUARES)}
+
+
+def picture(board: Board, found: Found, numbered: int) -> Markup | None:
+    """A picture for a page, with numbers up to so many squares, or None of a board that is too large for one."""
+    if board.squares > SVG_SQUARES:
+        return None
+    return Markup(tour_svg(board, found.squares, found.variant == "closed", board.squares <= numbered))
+
+
+def player(board: Board, found: Found) -> dict[str, Any]:
+    """What the player is given: the board and the tour, if a browser can animate it, and a picture in any case."""
+    return {
+        "board": {"rows": board.rows, "cols": board.cols, "missing": board.missing},
+        "squares": found.squares if board.squares <= PLAYER_SQUARES else None,
+        "closed": found.variant == "closed",
+        "picture": picture(board, found, LARGE_SQUARES),
+    }

@@ -1,4 +1,4 @@
-"""One run as it is now, looked at again and again while it may be written. Nothing of it is loaded whole.
+"""Runs by name, each as it is now, looked at again and again while it may be written. Nothing of it is loaded whole.
 
 The records of a run are never changed, so each is read once. What can change is which there are: a listing tells, at
 most once a second.
@@ -6,9 +6,11 @@ most once a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -16,10 +18,10 @@ from urllib.parse import quote
 
 from ...catalog.reader import Run
 from ...ledger.job_progress import JobProgress
-from ...ledger.layout import is_of_start
+from ...ledger.layout import MANIFEST, is_of_start
 from ...ledger.records import read_record
 from ...ledger.sink import counted
-from ...ledger.storage import Storage
+from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
 from ...plan.plan import make_plan
@@ -48,8 +50,7 @@ class Snapshot:
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """What the summary says of each start square."""
-        rows: list[dict[str, Any]] = self.run.summary().to_pylist()
-        return rows
+        return list(self.run.summary().to_pylist())
 
     @cached_property
     def totals(self) -> dict[str, Any]:
@@ -89,13 +90,10 @@ class Snapshot:
         """The jobs with tours from each start square, in the order of squares if they are expanded."""
         found: dict[int, list[JobProgress]] = {}
         for progress in self.jobs:
-            for square in self._squares_of(progress):
+            start = progress.job.start
+            for square in self.run.board.images_of(start) if self.run.config.expand else [start]:
                 found.setdefault(square, []).append(progress)
         return dict(sorted(found.items())) if self.run.config.expand else found
-
-    def _squares_of(self, progress: JobProgress) -> Iterable[int]:
-        start = progress.job.start
-        return self.run.board.images_of(start) if self.run.config.expand else (start,)
 
     def _results_of(self, square: int, jobs: list[JobProgress]) -> Iterator[SliceResult]:
         name, tours_open, tours_closed = self.run.board.name(square), 0, 0
@@ -113,47 +111,29 @@ class Snapshot:
                 yield share
 
 
-class RecordCache:
-    """Records by name; they are never changed."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, SliceResult] = {}
-
-    def read(self, storage: Storage, name: str) -> SliceResult:
-        found = self._kept.get(name)
-        if found is None:
-            if len(self._kept) >= KEPT_RECORDS:
-                self._kept.clear()
-            found = self._kept[name] = read_record(storage, name)
-        return found
-
-
 class LiveRun:
     """A run under its name."""
 
-    def __init__(self, name: str, place: str) -> None:
-        self.name = name
-        self.place = place
+    def __init__(self, name: str, place: str, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.name, self.place, self.fresh_seconds = name, place, fresh_seconds
         self._lock = Lock()
-        self._records = RecordCache()
         self._make_plan = lru_cache(maxsize=1)(make_plan)
+        self._forget_records()
         self._latest: Snapshot | None = None
         self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
         """What a function makes of the run as it is now; once more if a file of a run at work has gone meanwhile."""
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS - 1):
             try:
                 return view(self._now(anew=attempt > 0))
             except Damaged:
-                if attempt == ATTEMPTS - 1:
-                    raise
                 sleep(PAUSE)
-        raise AssertionError
+        return view(self._now(anew=True))
 
     def _now(self, anew: bool) -> Snapshot:
         with self._lock:
-            if self._latest is None or anew or monotonic() - self._read_at > FRESH_SECONDS:
+            if self._latest is None or anew or monotonic() - self._read_at > self.fresh_seconds:
                 self._latest = self._read(self._latest)
                 self._read_at = monotonic()
             return self._latest
@@ -162,11 +142,68 @@ class LiveRun:
         run = self._open()
         if before is not None and before.run.manifest == run.manifest:
             return before if before.run.shelves == run.shelves else Snapshot(self.name, run)
-        self._records = RecordCache()  # it may have been started over
+        self._forget_records()  # it may have been started over
         return Snapshot(self.name, self._open())
+
+    def _forget_records(self) -> None:
+        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, open_storage(self.place)))
 
     def _open(self) -> Run:
         try:
-            return Run(self.place, self._records.read, self._make_plan)
+            return Run(self.place, lambda _storage, name: self._record(name), self._make_plan)
         except BadRequest as error:
             raise NotFound(str(error)) from None
+
+
+class Library:
+    """One run, or those in a folder. Nothing else can be reached through it: a name is looked up in a listing and never
+    made into a path.
+    """
+
+    def __init__(self, place: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.place, self.fresh_seconds = place, fresh_seconds
+        self.is_run = place is not None and _is_run(place)
+        self._open: dict[str, LiveRun] = {}
+        self._lock = Lock()
+        if place is not None and not self.is_run and (is_url(place) or not _runs_in(place)):
+            raise BadRequest(f"neither the folder of a run, with {MANIFEST}, nor a folder of such folders: {place!r}")
+
+    def names(self) -> list[str]:
+        """The names of the runs that there are now, in order."""
+        return sorted(self._places())
+
+    def run(self, name: str) -> LiveRun:
+        """A run, opened once and kept."""
+        place = self._places().get(name)
+        if place is None:
+            raise NotFound(f"there is no such run: {name!r}")
+        with self._lock:
+            return self._open.setdefault(name, LiveRun(name, place, self.fresh_seconds))
+
+    def _places(self) -> dict[str, str]:
+        if self.place is None:
+            return {}
+        if self.is_run:
+            return {name_of(self.place): self.place}
+        return _runs_in(self.place)
+
+
+def _is_run(place: str) -> bool:
+    try:
+        return open_storage(place).exists(MANIFEST)
+    except OSError as error:
+        raise BadRequest(f"cannot be read: {place!r} ({error.strerror or error})") from None
+
+
+def _runs_in(place: str) -> dict[str, str]:
+    try:
+        with os.scandir(place) as entries:
+            return {entry.name: entry.path for entry in entries if (Path(entry.path) / MANIFEST).is_file()}
+    except OSError:
+        return {}
+
+
+def name_of(place: str) -> str:
+    """The last word of a path or an address."""
+    path = place.rstrip("/") if is_url(place) else os.path.abspath(place)
+    return path.rpartition("/")[2] or "run"

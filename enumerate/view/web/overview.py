@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ...model.numbers import plain, short, short_time
 from ...model.tour import SYMMETRIES
-from ..heat import Heat, heat_svg
+from ..svg import Heat, heat_svg
 from .live_run import Snapshot
 from .params import MEASURES, Query
 
@@ -29,28 +29,30 @@ Row = dict[str, Any]
 def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
     """The values of the template."""
     return {
-        "name": snapshot.name,
-        "snapshot": snapshot,
+        **told(snapshot, TABLE_ROWS),
         "query": query,
         "path": snapshot.path,
         "measures": MEASURES,
-        "state": state_of(snapshot),
-        "facts": facts(snapshot),
-        "settings": settings(snapshot),
         "heat_map": heat_map(snapshot, query, f"{snapshot.path}/tours"),
-        "extent": extent(snapshot, query),
-        "rows": snapshot.rows[:TABLE_ROWS],
-        "more_rows": max(0, len(snapshot.rows) - TABLE_ROWS),
+        "extent": _extent(snapshot, query),
     }
 
 
-def state_of(snapshot: Snapshot) -> str:
-    """How the run stands, in words."""
+def told(snapshot: Snapshot, most_rows: int) -> dict[str, Any]:
+    """What every page about a run tells of it in words, with a table of at most so many start squares."""
     is_finished = snapshot.state == "exhausted" and not snapshot.run.config.is_depth_first
-    return STATES["finished" if is_finished else snapshot.state]
+    return {
+        "name": snapshot.name,
+        "snapshot": snapshot,
+        "state": STATES["finished" if is_finished else snapshot.state],
+        "facts": _facts(snapshot),
+        "settings": _settings(snapshot),
+        "rows": snapshot.rows[:most_rows],
+        "more_rows": max(0, len(snapshot.rows) - most_rows),
+    }
 
 
-def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
+def _facts(snapshot: Snapshot) -> list[tuple[str, str]]:
     """The totals as pairs of words."""
     total = snapshot.totals
     found = [("open tours", total["tours_open"]), ("closed tours", total["tours_closed"])]
@@ -61,15 +63,15 @@ def facts(snapshot: Snapshot) -> list[tuple[str, str]]:
     pairs += [("iterations", f"{total['iterations']:,}"), ("dead ends", f"{total['dead_ends']:,}")]
     if total["first_iteration"] is not None:
         pairs.append(("first tour", f"after {total['first_iteration']:,} iterations"))
-    pairs += [
+    return [
+        *pairs,
         ("time of all searches", short_time(total["search_seconds"])),
         ("parts", f"{total['parts']:,} with {total['bytes']:,} bytes"),
         ("start squares", f"{len(snapshot.rows):,}"),
     ]
-    return pairs
 
 
-def settings(snapshot: Snapshot) -> list[tuple[str, str]]:
+def _settings(snapshot: Snapshot) -> list[tuple[str, str]]:
     """The config as pairs of words."""
     config, manifest = snapshot.run.config, snapshot.run.manifest
     values: dict[str, object] = {**config.identity, "max": config.max, "tours": config.tours}
@@ -82,14 +84,11 @@ def heat_map(snapshot: Snapshot, query: Query, path: str = "") -> Markup | None:
     board = snapshot.run.board
     if board.squares > MAP_SQUARES:
         return None
-    squares = {
-        row["row"] * board.cols + row["column"]: _heat(row, query, path)
-        for row in snapshot.rows
-    }  # fmt: skip
+    squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in snapshot.rows}
     return Markup(heat_svg(board, squares, f"The board by {MEASURES[query.by]} of each start square"))
 
 
-def extent(snapshot: Snapshot, query: Query) -> tuple[str, str] | None:
+def _extent(snapshot: Snapshot, query: Query) -> tuple[str, str] | None:
     """The least and the most of the map, in words, if they differ."""
     measured = sorted(pair for row in snapshot.rows if (pair := _measured(row, query.by))[0])
     return (measured[0][1], measured[-1][1]) if measured and measured[0] != measured[-1] else None

@@ -10,17 +10,20 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
+from ...ledger.job_progress import JobProgress
+from ...ledger.layout import is_of_start
 from ...model.board import Board
+from ..chart import Axis, family_svg
+from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 from .filters import SYMMETRIC, Found, Selection, Wanted
-from .growth import growth_svg
-from .library import name_of
-from .live_run import LiveRun, Snapshot
-from .overview import MAP_SQUARES, facts, heat_map, settings, state_of
+from .live_run import LiveRun, Snapshot, name_of
+from .overview import MAP_SQUARES, heat_map, told
 from .pages import STATIC, TEMPLATES
 from .params import MEASURES, Query
-from .pictures import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 
 Item = TypeVar("Item")
 
@@ -28,6 +31,8 @@ GALLERY_TOURS = 12
 GALLERY_BYTES = 600_000  # of about two million for the whole page
 TWO_MAPS_SQUARES = 400
 TABLE_ROWS = 100
+CHART_POINTS = 100
+READ_TOURS = 30_000_000  # of larger runs the chart shows only what the records say
 
 
 def report_of(place: str) -> tuple[str, str]:
@@ -41,18 +46,12 @@ def report_html(now: Snapshot) -> str:
     chosen = gallery(now)
     board = now.run.board
     return TEMPLATES.get_template("report.html").render(
-        name=now.name,
+        **told(now, TABLE_ROWS),
         policy=policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        snapshot=now,
-        state=state_of(now),
-        facts=facts(now),
-        settings=settings(now),
         maps=maps(now),
         growth=Markup(growth_svg(now)),
-        rows=now.rows[:TABLE_ROWS],
-        more_rows=max(0, len(now.rows) - TABLE_ROWS),
         items=[gallery_item(board, found) for found in chosen],
         player=player(board, chosen[0]) if chosen and board.squares <= PLAYER_SQUARES else None,
     )
@@ -63,6 +62,35 @@ def maps(now: Snapshot) -> list[tuple[str, Markup | None]]:
     squares = now.run.board.squares
     shown = ["tours", "first"] if squares <= TWO_MAPS_SQUARES else ["tours"] if squares <= MAP_SQUARES else []
     return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown]
+
+
+def growth_svg(snapshot: Snapshot) -> str:
+    """Tours over iterations: a line for each start square (or job, if they are split), and their mean."""
+    jobs = snapshot.jobs
+    most = max((job.total.iterations for job in jobs), default=0)
+    grid = np.unique(np.linspace(0, max(most, 1), CHART_POINTS + 1).astype(np.int64))
+    tours_at = _from_parts if snapshot.run.config.write and snapshot.tours <= READ_TOURS else _from_records
+    tours = [tours_at(snapshot, job, grid).tolist() for job in jobs]
+    thing = "start square" if len({job.job.start for job in jobs}) == len(jobs) else "job"
+    title, x, y = f"Tours of {snapshot.run.board} over iterations", Axis(f"iterations of a {thing}"), Axis("tours")
+    return family_svg(title, grid.tolist(), tours, f"each {thing}", f"mean of all {thing}s", x, y)
+
+
+def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many tours were found from a start square after so many iterations."""
+    start = snapshot.run.board.name(job.job.start)  # and not its images
+    parts = (part for result in snapshot.run.records(job) for part in result.tour_parts)
+    iterations = (snapshot.run.iterations(part) for part in parts if is_of_start(part.name, start))
+    counts = [np.searchsorted(at, grid, side="right") for at in iterations]
+    return np.sum(counts, axis=0, dtype=np.float64) if counts else np.zeros(len(grid))
+
+
+def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The same from the sums at the end of each slice, with straight lines between."""
+    totals = [result.total for result in snapshot.run.records(job)]
+    squares = job.job.multiplicity if snapshot.run.config.expand else 1
+    at = [0, *(total.iterations for total in totals)]
+    return np.asarray(np.interp(grid, at, [0, *(total.tours / squares for total in totals)]), dtype=np.float64)
 
 
 def gallery(now: Snapshot) -> list[Found]:

@@ -27,8 +27,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...model.errors import BadRequest, EnumerateError
-from . import explorer, game, watch
-from .library import Library
+from . import explorer, play
+from .live_run import FRESH_SECONDS, Library
 from .pages import STATIC, TEMPLATES, error_answer
 
 HOST = "127.0.0.1"
@@ -48,10 +48,10 @@ HEADERS = {
 }
 
 
-def make_app(place: str | None = None) -> ASGIApp:
-    """The site for the run or the folder of runs at `place`; None: for no runs at all."""
+def make_app(place: str | None = None, fresh_seconds: float = FRESH_SECONDS) -> ASGIApp:
+    """The site for the run or the folder of runs at `place`, looked at anew after so long; None: for no runs at all."""
     files = Mount("/static", StaticFiles(directory=STATIC))
-    routes: list[BaseRoute] = [*explorer.routes(Library(place)), *watch.routes(), *game.routes(), files]
+    routes: list[BaseRoute] = [*explorer.routes(Library(place, fresh_seconds)), *play.routes(), files]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
     # The guard stands outside of everything, or an internal error would be answered without its headers.
     return guarded(Starlette(routes=routes, exception_handlers=handlers))

@@ -6,12 +6,13 @@ from itertools import pairwise, product
 from urllib.request import urlopen
 
 import pytest
+from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from enumerate.cli.app import main
 from enumerate.model.board import Board
 from enumerate.model.theorems import are_near
-from enumerate.view.web import solver
+from enumerate.view.web.play import finish, first_tour, next_square, watched
 from enumerate.view.web.server import make_app
 
 from ...support.commands import serving
@@ -129,15 +130,15 @@ def test_a_theorem_answers_before_a_search(site, size, path, why):
     assert why in got["why"]
 
 
-def test_no_tour_is_denied_before_the_search_is_at_its_end(site, monkeypatch):
+def test_no_tour_is_denied_before_the_search_is_at_its_end():
     """With next to nothing to spend, the answer is that it is not known; the hint is then Warnsdorff's."""
-    monkeypatch.setattr(solver, "FINISH_ITERATIONS", 20)
-    monkeypatch.setattr(solver, "SHUFFLED_ITERATIONS", 5)
-    got = answer(site, "play", size="5", path="a1,b3,c5")
-    assert got["state"] == "unknown"
-    assert got["tour"] is None
+    board = Board(5, 5)
+    path = [board.square(name) for name in ("a1", "b3", "c5")]
+    got = finish(board, path, most=20, most_shuffled=5)
+    assert got.state == "unknown"
+    assert got.tour is None
     # From c5 the knight may go to a4, e4 and d3, which have 1, 2 and 6 onward moves.
-    assert Board(5, 5).name(got["hint"]) == "a4"
+    assert board.name(next_square(board, path, got.tour)) == "a4"
 
 
 def test_a_dead_end_has_no_hint(site):
@@ -156,12 +157,12 @@ def test_the_first_tour_comes_after_as_many_placements_as_published(site):
     assert is_tour(Board(8, 8), got["tour"])
 
 
-def test_a_search_that_takes_long_is_pruned_and_comes_to_the_same_tour(site, monkeypatch):
-    whole = answer(site, "watch", size="6", strategy="backtrack")
-    monkeypatch.setattr(solver, "FIRST_ITERATIONS", whole["iterations"] - 1)
-    got = answer(site, "watch", size="6", strategy="backtrack")
-    assert got["iterations"] is None
-    assert got["tour"] == whole["tour"]
+def test_a_search_that_takes_long_is_pruned_and_comes_to_the_same_tour():
+    config = watched(QueryParams(size="6", strategy="backtrack"))
+    whole = first_tour(config)
+    got = first_tour(config, most=whole.iterations - 1)
+    assert got.iterations is None
+    assert got.tour == whole.tour
 
 
 def test_greedy_may_give_up(site):

@@ -11,9 +11,8 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.cli.app import main
 from enumerate.model.config import Config
-from enumerate.view.web.growth import growth_svg
 from enumerate.view.web.live_run import LiveRun
-from enumerate.view.web.report import report_of, spread
+from enumerate.view.web.report import growth_svg, report_of, spread
 
 from ...support.runs import run_serially
 

@@ -22,7 +22,6 @@ from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.view.svg import tour_svg
-from enumerate.view.web import live_run, overview, pictures
 from enumerate.view.web.filters import Selection, Wanted
 from enumerate.view.web.live_run import LiveRun
 from enumerate.view.web.server import make_app
@@ -54,8 +53,14 @@ def site(runs):
     return client(runs)
 
 
-def client(place):
-    return TestClient(make_app(str(place)), base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
+def client(place, **options):
+    app = make_app(str(place), **options)
+    return TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
+
+
+def fresh_client(place):
+    """Every request looks at the records anew."""
+    return client(place, fresh_seconds=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +68,6 @@ def address(runs):
     """Where a real server shows them."""
     with serving("view", runs) as address:
         yield address
-
-
-@pytest.fixture
-def no_waiting(monkeypatch):
-    """Every request looks at the records anew, and what is damaged is not tried again."""
-    monkeypatch.setattr(live_run, "FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(live_run, "PAUSE", 0.0)
 
 
 # The server.
@@ -227,9 +225,8 @@ def damaged(runs, tmp_path):
     return tmp_path / "runs"
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     part = next((damaged / "closed-6x6").rglob("start=a1/part-*.parquet"))
     data = bytearray(part.read_bytes())
     data[100] ^= 1  # in the first row group
@@ -241,10 +238,9 @@ def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
     assert site.get("/runs/both-3x10").status_code == 200
 
 
-@pytest.mark.usefixtures("no_waiting")
 @pytest.mark.parametrize("name", ["_run/run.json", "_run/commits/000000-0000-to-30000.json"])
 def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
-    site = client(damaged)
+    site = fresh_client(damaged)
     (damaged / "closed-6x6" / name).write_text("{", encoding="utf-8")
     listed = site.get("/")
     assert listed.status_code == 200
@@ -255,25 +251,23 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
     assert "damaged" in answer.text
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     assert site.get("/runs/closed-6x6").status_code == 200
     (damaged / "closed-6x6").rename(damaged / "renamed")
     assert site.get("/runs/closed-6x6").status_code == 404
     assert site.get("/runs/renamed").status_code == 200
-    alone = client(damaged / "renamed")
+    alone = fresh_client(damaged / "renamed")
     shutil.rmtree(damaged / "renamed")
     answer = alone.get("/runs/renamed")
     assert answer.status_code == 404
     assert "not the folder of a run" in answer.text
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_path):
     place = tmp_path / "run"
     make_run(place, **{**BOTH, "max": 5_000})
-    site = client(place)
+    site = fresh_client(place)
     before = site.get("/runs/run/status.json").json()
     assert site.get("/runs/run/status.json").json() == before
     make_run(place, **{**BOTH, "max": 8_000})
@@ -287,10 +281,9 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
     assert again["stamp"] != before["stamp"]
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
     """So it is while a search is at work."""
-    site = client(damaged)
+    site = fresh_client(damaged)
     record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
     data = record.read_bytes()
     record.unlink()
@@ -301,9 +294,8 @@ def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
     assert after["tours"] - before["tours"] == Run(damaged / "closed-6x6").summary().to_pylist()[7]["tours_closed"]
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = Config.from_values({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
@@ -457,16 +449,15 @@ def test_a_run_that_only_counted_says_so(tmp_path):
     assert "counted its tours and did not write them" in page.text
 
 
-def test_a_board_too_large_for_pictures_is_still_told_about(site, monkeypatch):
-    for module, name in ((pictures, "SVG_SQUARES"), (pictures, "PNG_SQUARES"), (pictures, "PLAYER_SQUARES")):
-        monkeypatch.setattr(module, name, 35)
-    monkeypatch.setattr(overview, "MAP_SQUARES", 35)
-    assert "too large for a map" in site.get("/runs/closed-6x6").text
-    assert "too large for a picture" in site.get("/runs/closed-6x6/tours").text
-    assert "too large for a picture" in site.get("/runs/closed-6x6/tour").text
-    assert site.get("/runs/closed-6x6/tour.svg").status_code == 400
-    assert site.get("/runs/closed-6x6/tour.png").status_code == 400
-    assert len(site.get("/runs/closed-6x6/tour.txt").text.split()) == 36
+def test_a_board_too_large_for_pictures_is_still_told_about(tmp_path):
+    make_run(tmp_path / "large", size="200x202", strategy="divide", variant="closed")
+    site = client(tmp_path)
+    assert "too large for a map" in site.get("/runs/large").text
+    assert "too large for a picture" in site.get("/runs/large/tours").text
+    assert "too large for a picture" in site.get("/runs/large/tour").text
+    assert site.get("/runs/large/tour.svg").status_code == 400
+    assert site.get("/runs/large/tour.png").status_code == 400
+    assert len(site.get("/runs/large/tour.txt").text.split()) == 200 * 202
 
 
 @pytest.mark.cluster
