@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..ledger.classes import Classes, Distinct, fingerprint, write_record
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
-from ..ledger.records import check_part
+from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
 from ..ledger.storage import Folder, Storage, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -92,7 +91,7 @@ def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = l
         source = Source(run, memory, _scratch(storage), advance)
         source.refuse_small_disk(writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants))
-        write_record(storage, Distinct(source.fingerprint, tuple(variants)))
+        record_distinct(storage, Distinct(source.fingerprint, tuple(variants)))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
 

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..ledger.classes import find_record
 from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
 from ..ledger.layout import MANIFEST, is_of_start
 from ..ledger.manifest import Manifest, read_manifest
@@ -31,7 +30,7 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.records import Shelf, read_record, shelves
+from ..ledger.records import Shelf, find_distinct, read_record, shelves
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
@@ -199,7 +198,7 @@ class Run:
         """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
         if variant not in (None, "open", "closed"):
             raise BadRequest(f"variant is open or closed: {variant!r}")
-        record = find_record(self.storage)
+        record = find_distinct(self.storage)
         if record is None:
             raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
         for part in record.parts:

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..ledger.classes import find_record, fingerprint
 from ..ledger.job_progress import JobProgress, records
 from ..ledger.layout import (
     COMMITS,
@@ -30,9 +29,8 @@ from ..ledger.layout import (
     record_name,
     seal_of,
 )
-from ..ledger.parts import TIMES_SCHEMA
-from ..ledger.records import Shelf, check_part, name_of, read_record, shelves
-from ..ledger.sink import counted, counts_of
+from ..ledger.parts import TIMES_SCHEMA, counted, counts_of
+from ..ledger.records import Shelf, check_part, find_distinct, fingerprint, name_of, read_record, shelves
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -101,7 +99,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
     remedy = f"`distinct` makes them anew: {run.storage.place!r}"
     names = {name for name, _ in run.storage.entries(DISTINCT)}
     try:
-        record = find_record(run.storage)
+        record = find_distinct(run.storage)
         if record is None:
             if names:
                 verdict.notes.append(f"distinct tours without a record, left by a call that was stopped; {remedy}")

@@ -55,13 +55,6 @@ class PartName(NamedTuple):
     seal: str
 
 
-class DistinctName(NamedTuple):
-    """What the name of a part of distinct tours says."""
-
-    variant: str
-    number: int
-
-
 def record_name(job: int, slice_: int, cut: int | None = None) -> str:
     """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
     return f"{COMMITS}/{_slice_name(job, slice_, cut)}.json"
@@ -105,12 +98,6 @@ def distinct_file(variant: str, number: int) -> str:
     return f"variant={variant}/part-{number:06d}.parquet"
 
 
-def parse_distinct_name(name: str) -> DistinctName | None:
-    match = _DISTINCT.fullmatch(name)
-    part = match and DistinctName(match[1], int(match[2]))
-    return part if part and distinct_name(*part) == name else None
-
-
 def patterns(folder: str) -> dict[str, str]:
     """Where readers find what a run has, for people."""
     return {
@@ -141,4 +128,3 @@ _PART = re.compile(
     rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
     re.ASCII,
 )
-_DISTINCT = re.compile(rf"{DISTINCT}/variant=(open|closed)/part-(\d{{6,}})\.parquet", re.ASCII)

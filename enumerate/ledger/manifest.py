@@ -1,23 +1,30 @@
-"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it."""
+"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it.
+
+It is sealed, as all JSON files of a run are: a document carries the checksum of itself, so that damage is noticed, and
+only its exact bytes are accepted.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from .. import __version__
 from ..model.config import FORMAT_VERSION, SEARCH_VERSION, Config
 from ..model.errors import BadRequest, Damaged, Stopped
 from .layout import MANIFEST
-from .sealed import seal, unseal
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
 CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
 _VERSION_KEYS = ("format", "search")
+_SEAL = "sha256"
 
 
 @dataclass(frozen=True)
@@ -125,3 +132,24 @@ def find_manifest(storage: Storage) -> Manifest | None:
 def _versions() -> dict[str, str]:
     packages = {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
     return {DISTRIBUTION: __version__, "python": platform.python_version(), **packages}
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The document as JSON with its checksum in it."""
+    return _text({**document, _SEAL: hashlib.sha256(_text(document)).hexdigest()})
+
+
+def unseal(data: bytes, name: str) -> dict[str, Any]:
+    """The document of a sealed file; `name` is for the error."""
+    try:
+        document = json.loads(data)
+        document.pop(_SEAL)
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise Damaged(f"damaged, not a sealed JSON document: {name}") from None
+    if seal(document) != data:
+        raise Damaged(f"damaged, its checksum does not match: {name}")
+    return dict(document)
+
+
+def _text(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n").encode()

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..ledger.job_progress import JobProgress, progress_of, records
-from ..ledger.layout import STAGING, parse_part_name, record_name
+from ..ledger.layout import PART_FOLDERS, STAGING, parse_part_name, record_name
 from ..ledger.records import READERS, Shelf, check_part, read_record, shelves
-from ..ledger.sink import part_entries
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
@@ -24,7 +23,7 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     storage.remove([name for name, _ in storage.entries(STAGING)])
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
-    names = [name for name, _ in part_entries(storage)]
+    names = [name for name, _ in _part_entries(storage)]
     unrecorded = [name for name in names if not _is_recorded(name, found, by_number)]
     storage.remove(unrecorded)
     storage.remove(_late_records(unrecorded, by_number))
@@ -43,6 +42,12 @@ def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, Shelf], 
     except Damaged:
         found = shelves(storage, plan)
         return found, progress_of(storage, plan, found)
+
+
+def _part_entries(storage: Storage) -> Iterator[tuple[str, int]]:
+    """Names and sizes of all that lies where parts belong."""
+    for folder in PART_FOLDERS:
+        yield from storage.entries(folder)
 
 
 def _late_records(unrecorded: Sequence[str], progress: dict[int, JobProgress]) -> Iterator[str]:
@@ -104,7 +109,7 @@ def _check_sums(storage: Storage, job: JobProgress) -> None:
 def _of_other_size(storage: Storage, progress: Sequence[JobProgress]) -> list[JobProgress]:
     """The jobs whose parts are not as many, or not as large in all, as their records say."""
     counts = {job.job.number: [0, 0] for job in progress}
-    for name, size in part_entries(storage):
+    for name, size in _part_entries(storage):
         part = parse_part_name(name)
         if part is not None and part.job in counts:
             counts[part.job][0] += 1

@@ -19,7 +19,7 @@ from enumerate.cli.app import main
 from enumerate.executors.events import Finished
 from enumerate.ledger.diversity import Diversity
 from enumerate.ledger.job_progress import JobProgress
-from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.model.board import Board
 from enumerate.model.config import BY_SIZE, Config
 from enumerate.model.errors import BadRequest

@@ -21,8 +21,8 @@ from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
 from enumerate.cli.request import Request
 from enumerate.ledger.layout import seal_of
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.ledger.parts import TIMES_SCHEMA, PartWriter
-from enumerate.ledger.sealed import seal, unseal
 from enumerate.model.board import Board
 from enumerate.model.config import MOVE_ORDER, Config, parse_moves
 from enumerate.model.errors import BadRequest
