@@ -23,8 +23,7 @@ from ..plan.forecast import Outlook, look_ahead, refuse_endless
 from ..plan.plan import make_plan, refuse_impossible
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
-from .reconcile import reconcile
-from .report import Report
+from .report import Report, reconcile
 from .tidying import SIZES, SUMS, tidied
 from .worker import run_slice
 
