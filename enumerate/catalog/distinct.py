@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
 from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
@@ -28,16 +29,15 @@ from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import BadRequest, Damaged
 from ..model.jobs import Part
-from .grouping import SPILLS_AT_ONCE, Grouping, capacity_of
-from .packing import FOUND, ITERATION, START, Packing, Rows
+from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
 from .reader import Run
 
 MEMORY = 2**30
 LEAST_MEMORY = 2**16
+GROUP_BYTES = 2**22  # of tours in a row group
+GROUPS = 16  # in a part
 
 _BATCH_BYTES = 2**20  # of tours that are packed at a time: small enough to stay in a core's cache
-_GROUP_BYTES = 2**22  # of tours in a row group
-_GROUPS = 16  # in a part
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
 
 Advance = Callable[[float], object]
@@ -79,18 +79,24 @@ class Report:
                 "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
 
 
-def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
+def write_distinct(
+    place: str | Path,
+    memory: int = MEMORY,
+    advance: Advance = lambda _: None,
+    group_bytes: int = GROUP_BYTES,
+    groups: int = GROUPS,
+) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
     The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
-    told the share that each step was of the whole.
+    told the share that each step was of the whole. A part has so many row groups, each with so many bytes of tours.
     """
     began, run = time.perf_counter(), Run(place)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.place):
         source = Source(run, memory, _scratch(storage), advance)
         source.refuse_small_disk(writing=True)
-        storage.replace_folder(DISTINCT, _files(source, variants))
+        storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
         record_distinct(storage, Distinct(source.fingerprint, tuple(variants)))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
@@ -215,11 +221,12 @@ class Tally:
         return Classes(self.variant, self.rows, self.multiplicity, self.found, parts)
 
 
-def _files(source: Source, variants: list[Classes]) -> Iterator[tuple[str, memoryview]]:
+def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
     """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
     for variant in source.parts:
         tally, parts = Tally(variant), list[Part]()
-        for data, rows in _parts(source.packing, tally.counted(source.packing, source.blocks(variant))):
+        blocks = tally.counted(source.packing, source.blocks(variant))
+        for data, rows in _parts(source.packing, blocks, group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
             yield distinct_file(variant, number), data
@@ -227,12 +234,12 @@ def _files(source: Source, variants: list[Classes]) -> Iterator[tuple[str, memor
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
-def _parts(packing: Packing, blocks: Blocks) -> Iterator[tuple[memoryview, int]]:
+def _parts(packing: Packing, blocks: Blocks, group_bytes: int, groups: int) -> Iterator[tuple[memoryview, int]]:
     """The content of each part, and its rows."""
     writer = PartWriter(distinct_schema(packing.board))
-    group_rows = max(1, _GROUP_BYTES // (8 * packing.key))
+    group_rows = max(1, group_bytes // (8 * packing.key))
     for group in regrouped(blocks, group_rows):
-        if writer.rows == _GROUPS * group_rows:
+        if writer.rows == groups * group_rows:
             yield writer.close(), writer.rows
             writer = PartWriter(writer.schema)
         writer.write(_columns(packing, group))

@@ -20,8 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enumerate.catalog.distinct import count_distinct, write_distinct
-from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, capacity_of
-from enumerate.catalog.packing import Packing
+from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, Packing, capacity_of
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.ledger.layout import DISTINCT as FOLDER
@@ -295,11 +294,9 @@ def test_tours_that_come_in_another_order_give_the_same_bytes(run_folder, monkey
     assert dataset(run_folder) == before
 
 
-def test_many_parts_are_cut_at_the_same_rows_whatever_the_memory(sound, tmp_path, monkeypatch):
-    monkeypatch.setattr("enumerate.catalog.distinct._GROUP_BYTES", 32 * 50)
-    monkeypatch.setattr("enumerate.catalog.distinct._GROUPS", 3)
+def test_many_parts_are_cut_at_the_same_rows_whatever_the_memory(sound, tmp_path):
     folders = [shutil.copytree(sound, tmp_path / str(memory)) for memory in (SMALL, 2**30)]
-    reports = [write_distinct(folder, int(folder.name)) for folder in folders]
+    reports = [write_distinct(folder, int(folder.name), group_bytes=32 * 50, groups=3) for folder in folders]
     assert dataset(folders[0]) == dataset(folders[1])
     rows = [part.rows for part in reports[0].variants[0].parts]
     assert set(rows[:-1]) == {150}
