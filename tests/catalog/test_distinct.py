@@ -30,9 +30,9 @@ from enumerate.ledger.records import find_distinct
 from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
 from enumerate.model.board import Board
-from enumerate.model.config import parse_bytes
 from enumerate.model.errors import BadRequest, Damaged, Locked
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonical, square_dtype, symmetries
+from enumerate.model.values import parse_bytes
 
 from ..support import reference
 from ..support.commands import command, environment_with

@@ -25,15 +25,21 @@ from ...model.errors import Locked
 
 _log = logging.getLogger(__name__)
 RENEW_SECONDS = 3.0
-GONE_SECONDS = 3 * RENEW_SECONDS
 _POLL_SECONDS = 0.5
 
 
 class Lease:
-    """The lease of one run, held in a `with` block."""
+    """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
 
-    def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
-        self.store, self.name, self.place, self.ask = store, name, place, ask
+    def __init__(
+        self,
+        store: Any,
+        name: str,
+        place: str,
+        ask: Callable[[Callable[[], Any]], Any],
+        renew_seconds: float = RENEW_SECONDS,
+    ) -> None:
+        self.store, self.name, self.place, self.ask, self.renew_seconds = store, name, place, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
         self.renewed = float("-inf")
@@ -48,7 +54,7 @@ class Lease:
 
     def confirm(self) -> None:
         """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
-        asleep = time.monotonic() - self.renewed > 2 * RENEW_SECONDS
+        asleep = time.monotonic() - self.renewed > 2 * self.renew_seconds
         if asleep and not self.lost and not self._write(self.version):
             self.lost = True
         self.check()
@@ -61,7 +67,7 @@ class Lease:
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        self.renewer.join(RENEW_SECONDS)
+        self.renewer.join(self.renew_seconds)
         with contextlib.suppress(OSError):  # then it is found abandoned
             if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
                 self.ask(self._delete)
@@ -72,7 +78,7 @@ class Lease:
 
     def _abandoned(self) -> dict[str, str]:
         """The version of a lease whose owner is gone (none: it was given back); Locked if the owner is at work."""
-        seen, give_up = self._found(), time.monotonic() + GONE_SECONDS
+        seen, give_up = self._found(), time.monotonic() + 3 * self.renew_seconds
         while seen and time.monotonic() < give_up:
             time.sleep(_POLL_SECONDS)
             now = self._found()
@@ -110,7 +116,7 @@ class Lease:
         return False
 
     def _renew(self) -> None:
-        while not self.ended.wait(RENEW_SECONDS):
+        while not self.ended.wait(self.renew_seconds):
             try:
                 if not self._write(self.version):
                     self.lost = True
