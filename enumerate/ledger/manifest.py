@@ -130,8 +130,12 @@ def find_manifest(storage: Storage) -> Manifest | None:
 
 
 def _versions() -> dict[str, str]:
-    packages = {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
-    return {DISTRIBUTION: __version__, "python": platform.python_version(), **packages}
+    return {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
+
+
+def package_versions() -> dict[str, str]:
+    """Of what decides which tours are found, and in which bytes they are written."""
+    return {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
 
 
 def seal(document: dict[str, Any]) -> bytes:

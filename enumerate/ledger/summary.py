@@ -17,14 +17,11 @@ from .layout import SUMMARY_CSV, SUMMARY_PARQUET
 from .parts import fields
 from .storage import Storage
 
-TOTAL = "total"  # the name in `start` of the row of totals
-
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
            "beginnings", "parts")  # fmt: skip
 _EFFORTS = ("left_out", "given_up", "iterations", "dead_ends", "shared_squares", "neighbours", "search_seconds",
             "write_seconds", "bytes")  # fmt: skip
 _COUNTED = (*_SPREAD, *_EFFORTS)
-_SUMS = ("multiplicity", *_COUNTED)
 
 
 def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str, Any]]:
@@ -71,16 +68,14 @@ def _images(config: Config, row: tuple[int, dict[str, Any]]) -> Iterator[tuple[i
         yield image, {**values, **_named(config, image), **shared, **effort, "multiplicity": 1}
 
 
-def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def total_row(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of all rows."""
-    rows = list(rows)
-    total: dict[str, Any] = dict.fromkeys(SUMMARY_SCHEMA.names)
-    total["start"] = TOTAL
-    for name in ("exhausted", "finished"):
-        total[name] = all(row[name] for row in rows)
-    for name in _SUMS:
-        total[name] = sum(row[name] for row in rows)
-    return {**total, **_first(rows)}
+    return {
+        "start": "total",
+        **{name: all(row[name] for row in rows) for name in ("exhausted", "finished")},
+        **{name: sum(row[name] for row in rows) for name in ("multiplicity", *_COUNTED)},
+        **_first(rows),
+    }
 
 
 def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:

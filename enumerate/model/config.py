@@ -171,21 +171,20 @@ class Config:
         """Where the run lives. Without `output` the name follows from the search, so that a larger --max meets it."""
         if self.output:
             return self.output
-        words = [self.variant, str(self.board)]
-        words += ["without-corner"] if self.missing_corner else []
-        if self.start != _default(self.strategy, "start"):
-            words.append(_file_name(self.start))
-        words += self._strategy_words
-        words += [self.only] if self.only else []
-        words += [] if self.write else ["counted"]
-        if self.h_prob != 1.0:
-            words.append(f"h{self.h_prob!r}".removesuffix(".0"))
-        if self.seed:
-            words.append(f"seed{self.seed}")
-        if self.split > 1:
-            words.append(f"split{self.split}")
-        words += ["expanded"] if self.expand else []
-        return os.path.join("output", "-".join(words))
+        words = [
+            self.variant,
+            str(self.board),
+            "without-corner" if self.missing_corner else "",
+            _file_name(self.start) if self.start != _default(self.strategy, "start") else "",
+            *self._strategy_words,
+            self.only,
+            "" if self.write else "counted",
+            f"h{self.h_prob!r}".removesuffix(".0") if self.h_prob != 1.0 else "",
+            f"seed{self.seed}" if self.seed else "",
+            f"split{self.split}" if self.split > 1 else "",
+            "expanded" if self.expand else "",
+        ]
+        return os.path.join("output", "-".join(filter(None, words)))
 
     @property
     def _strategy_words(self) -> list[str]:
@@ -209,7 +208,7 @@ class Config:
         for key, value in values.items():
             if key not in known:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
-            checked[known[key]] = _convert(key, value)
+            checked[known[key]] = _convert(key, known[key], value)
         strategy = str(checked.get("strategy", "warnsdorff"))
         one_of("strategy", strategy, STRATEGIES)
         _refuse_unknown_to(strategy, values)
@@ -292,15 +291,11 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-_TEXTS = ("variant", "strategy", "start", "only", "move-order", "ties", "output", "executor", "address")
-
-
-def _convert(key: str, value: object) -> object:
+def _convert(key: str, name: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
     if key == "split":
         return _parse_split(value)
-    field_type = {"size": Board, "prune": bool, "expand": bool, "missing-corner": bool, "write": bool, "h-prob": float,
-                  **dict.fromkeys(_TEXTS, str)}.get(key, int)  # fmt: skip
+    field_type = type(getattr(Config, name))
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
         return parse_size(value if isinstance(value, str) else shown(value))
     if field_type is float and isinstance(value, int) and not isinstance(value, bool):

@@ -17,11 +17,13 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from obstore.exceptions import AlreadyExistsError, PreconditionError
 
 from ...model.errors import Locked
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 RENEW_SECONDS = 3.0
@@ -60,8 +62,8 @@ class Lease:
         self.check()
 
     def __enter__(self) -> Lease:
-        if not self._write("create"):
-            self._write_over(self._abandoned())
+        if not self._write("create") and not self._write(self._abandoned() or "create"):
+            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
         self.renewer.start()
         return self
 
@@ -70,7 +72,7 @@ class Lease:
         self.renewer.join(self.renew_seconds)
         with contextlib.suppress(OSError):  # then it is found abandoned
             if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
-                self.ask(self._delete)
+                self.ask(lambda: found(self.store.delete, self.name))
 
     def refuse_if_held(self) -> None:
         if self._found():
@@ -86,10 +88,6 @@ class Lease:
                 raise Locked(f"another process is working on this run: {self.place!r}")
             seen = now
         return seen
-
-    def _write_over(self, version: dict[str, str]) -> None:
-        if not self._write(version or "create"):
-            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
 
     def _write(self, condition: Any) -> bool:
         """Write the lease if the condition holds, and remember its version. Each version has content of its own."""
@@ -126,19 +124,16 @@ class Lease:
 
     def _found(self) -> dict[str, str]:
         """The version that is there, or none."""
+        answer = self.ask(lambda: found(self.store.head, self.name))
+        return _version(answer) if answer else {}
 
-        def head() -> dict[str, str]:
-            try:
-                return _version(self.store.head(self.name))
-            except FileNotFoundError:
-                return {}
 
-        found: dict[str, str] = self.ask(head)
-        return found
-
-    def _delete(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self.store.delete(self.name)
+def found(request: Callable[[Any], T], key: Any) -> T | None:
+    """The answer of a store, or None if it has no such object."""
+    try:
+        return request(key)
+    except FileNotFoundError:
+        return None
 
 
 def _version(answer: Any) -> dict[str, str]:

@@ -24,7 +24,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from ...model.errors import BadRequest, Damaged
 from ..layout import LOCK
 from .credentials import s3_settings
-from .lease import RENEW_SECONDS, Lease
+from .lease import RENEW_SECONDS, Lease, found
 from .protocol import Buffer, Entry
 
 PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
@@ -50,10 +50,10 @@ class Bucket:
         return f"{self.place}/{name}"
 
     def exists(self, name: str) -> bool:
-        return self._ask(lambda: _found(self.store.head, name)) is not None
+        return self._ask(lambda: found(self.store.head, name)) is not None
 
     def read(self, name: str) -> bytes:
-        got = self._ask(lambda: _found(lambda key: self.store.get(key).bytes(), name))
+        got = self._ask(lambda: found(lambda key: self.store.get(key).bytes(), name))
         if got is None:
             raise Damaged(f"cannot be read (no such object): {name}")
         return bytes(got)
@@ -77,7 +77,7 @@ class Bucket:
             try:
                 self.store.put(name, bytes(data), mode="create", use_multipart=False)
             except AlreadyExistsError:
-                if _found(self.store.head, name) is None:
+                if found(self.store.head, name) is None:
                     raise Passing from None  # two writers met, and both were turned away
                 return False
             return True
@@ -101,7 +101,7 @@ class Bucket:
         for first in range(0, len(left), self.chunk):
             chunk = left[first : first + self.chunk]
             self._confirm()
-            self._ask(lambda keys=chunk: _found(self.store.delete, keys))  # type: ignore[misc]
+            self._ask(lambda keys=chunk: found(self.store.delete, keys))  # type: ignore[misc]
 
     def _confirm(self) -> None:
         if self.lease:
@@ -177,19 +177,8 @@ def _client(place: str) -> Client:
     try:
         return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
     except (BaseError, ValueError) as error:
-        raise BadRequest(f"cannot use the object store: {place!r} ({_first_line(error)})") from None
-
-
-def _first_line(error: Exception) -> str:
-    """Of an error in the settings of a store; these name keys by their names only."""
-    return str(error).strip().split("\n")[0]
-
-
-def _found(request: Callable[[Any], T], key: Any) -> T | None:
-    try:
-        return request(key)
-    except FileNotFoundError:
-        return None
+        reason = str(error).strip().split("\n")[0]  # errors in the settings name keys by their names only
+        raise BadRequest(f"cannot use the object store: {place!r} ({reason})") from None
 
 
 def _reason(error: Exception) -> str:
