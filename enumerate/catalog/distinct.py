@@ -10,10 +10,11 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def write_distinct(
         source = Source(run, memory, _scratch(storage), advance)
         source.refuse_small_disk(writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
-        record_distinct(storage, Distinct(source.fingerprint, tuple(variants)))
+        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
 
@@ -109,10 +110,10 @@ def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = l
         source.refuse_small_disk(writing=False)
         variants = []
         for variant in source.parts:
-            tally = Tally(variant)
-            for _ in tally.counted(source.packing, source.blocks(variant)):
+            sums: Counter[str] = Counter()
+            for _ in _counted(source.packing, source.blocks(variant), sums):
                 pass
-            variants.append(tally.classes())
+            variants.append(Classes(variant, **sums, parts=()))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
 
 
@@ -141,10 +142,6 @@ class Source:
             self.parts.setdefault(part.kind, []).append(part)
         self.tours = sum(map(self.count, self.parts))
 
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint(part for parts in self.parts.values() for part in parts)
-
     def count(self, variant: str) -> int:
         return sum(part.rows for part in self.parts[variant])
 
@@ -155,7 +152,7 @@ class Source:
         twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
         needed = max(counts, default=0) * self.packing.row_bytes * twice
         if writing:  # at most about what the parts of the run take, and before the old ones are gone
-            needed += sum(part.bytes for parts in self.parts.values() for part in parts)
+            needed += sum(part.bytes for part in chain(*self.parts.values()))
         free = shutil.disk_usage(self.scratch).free
         if needed > free:
             raise BadRequest(
@@ -203,34 +200,25 @@ class Source:
 # From rows to parts.
 
 
-class Tally:
-    """Adds up what goes by."""
-
-    def __init__(self, variant: str) -> None:
-        self.variant = variant
-        self.rows = self.multiplicity = self.found = 0
-
-    def counted(self, packing: Packing, blocks: Iterable[Rows]) -> Blocks:
-        for block in blocks:
-            self.rows += len(block)
-            self.multiplicity += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
-            self.found += int(packing.value(block, FOUND).sum())
-            yield block
-
-    def classes(self, parts: tuple[Part, ...] = ()) -> Classes:
-        return Classes(self.variant, self.rows, self.multiplicity, self.found, parts)
+def _counted(packing: Packing, blocks: Blocks, sums: Counter[str]) -> Blocks:
+    """The same blocks; what goes by is added up, by its names in `Classes`."""
+    for block in blocks:
+        sums["classes"] += len(block)
+        sums["multiplicity"] += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
+        sums["found"] += int(packing.value(block, FOUND).sum())
+        yield block
 
 
 def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
     """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
     for variant in source.parts:
-        tally, parts = Tally(variant), list[Part]()
-        blocks = tally.counted(source.packing, source.blocks(variant))
+        sums, parts = Counter[str](), list[Part]()
+        blocks = _counted(source.packing, source.blocks(variant), sums)
         for data, rows in _parts(source.packing, blocks, group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
             yield distinct_file(variant, number), data
-        variants.append(tally.classes(tuple(parts)))
+        variants.append(Classes(variant, **sums, parts=tuple(parts)))
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 

@@ -23,7 +23,7 @@ from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
 CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
-_VERSION_KEYS = ("format", "search")
+_VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
 _SEAL = "sha256"
 
 
@@ -41,13 +41,12 @@ class Manifest:
 
     def config(self, place: str) -> Config:
         """The config of the last call that had work to do."""
-        values = {key: value for key, value in self.identity.items() if key not in _VERSION_KEYS}
+        values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
         return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
 
     def refuse_other_version(self, place: str) -> None:
         """What another version has written is not read as if it were ours."""
-        ours = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
-        if any(self.identity.get(key) != ours[key] for key in _VERSION_KEYS):
+        if any(self.identity.get(key) != ours for key, ours in _VERSIONS.items()):
             raise BadRequest(
                 f"the run in {place!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
@@ -70,15 +69,13 @@ class Manifest:
         return f"{self.id}-{uuid.uuid4().hex}"
 
 
-def new_manifest(config: Config) -> Manifest:
-    """Of a run that begins, with the shift of the coordinator that begins it."""
+def create_manifest(storage: Storage, config: Config) -> Manifest:
+    """Begin a run, with the shift of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = Manifest(uuid.uuid4().hex, config.identity, config.max, config.tours, created, _versions(), "")
-    return replace(manifest, shift=manifest.new_shift())
-
-
-def create_manifest(storage: Storage, manifest: Manifest) -> None:
+    manifest = replace(manifest, shift=manifest.new_shift())
     storage.create(MANIFEST, _sealed(manifest))
+    return manifest
 
 
 def replace_manifest(storage: Storage, manifest: Manifest) -> None:
