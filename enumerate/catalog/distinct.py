@@ -25,7 +25,7 @@ from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
 from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
-from ..ledger.storage import Folder, Storage, stopped_by_storage
+from ..ledger.storage import Folder, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import BadRequest, Damaged
@@ -95,7 +95,9 @@ def write_distinct(
     began, run = time.perf_counter(), Run(place)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.place):
-        source = Source(run, memory, _scratch(storage), advance)
+        # Spills go to the disk of the run, if it has one.
+        scratch = storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
+        source = Source(run, memory, scratch, advance)
         source.refuse_small_disk(writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
         record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
@@ -115,11 +117,6 @@ def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = l
                 pass
             variants.append(Classes(variant, **sums, parts=()))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
-
-
-def _scratch(storage: Storage) -> str:
-    """Where spills go: to the disk of the run, if it has one."""
-    return storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
 
 
 # ---------------------------------------------------------------------------------------------------------------------

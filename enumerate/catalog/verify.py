@@ -27,7 +27,6 @@ from ..ledger.layout import (
     parse_part_name,
     part_name,
     record_name,
-    seal_of,
 )
 from ..ledger.parts import TIMES_SCHEMA, counted, counts_of
 from ..ledger.records import Shelf, check_part, find_distinct, fingerprint, name_of, read_record, shelves
@@ -189,8 +188,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
 
 
 def _check_name(start: str, result: SliceResult, part: Part) -> None:
-    seal = seal_of(part.sha256) if part.kind == TIMES else ""
-    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, seal):
+    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, part.sha256):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
 
 

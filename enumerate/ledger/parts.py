@@ -24,7 +24,7 @@ from ..model.errors import Damaged
 from ..model.jobs import TIMES, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
 from .diversity import Diversity
-from .layout import part_name, seal_of
+from .layout import part_name
 from .storage import Storage
 
 
@@ -189,9 +189,7 @@ class Sink:
     def _publish(self, kind: str, square: int, writer: PartWriter, cut: int | None) -> Part:
         data = writer.close()
         checksum = hashlib.sha256(data).hexdigest()
-        start = self.board.name(square)
-        seal = seal_of(checksum) if kind == TIMES else ""
-        name = part_name(kind, start, self.slice.job.number, self.slice.number, cut, seal)
+        name = part_name(kind, self.board.name(square), self.slice.job.number, self.slice.number, cut, checksum)
         if not self.storage.create(name, data) and self.storage.read(name) != data:
             raise Damaged(f"a slice was written twice with different tours: {name}")
         self.published[name] = data

@@ -82,9 +82,8 @@ def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
         return list(_cycles(config.board, tours_closed, 1))
     if config.start in ("all", "classes"):
         return list(_whole_board(config, tours_open, tours_closed))
-    return list(
-        dict.fromkeys(each for row in rows for each in _from_one(config, row))
-    )  # closed tours: the same from all
+    # Closed tours are as many from every square: said once.
+    return list(dict.fromkeys(each for row in rows for each in _from_one(config, row)))
 
 
 def _whole_board(config: Config, tours_open: int, tours_closed: int) -> Iterator[Comparison]:

@@ -24,6 +24,7 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 from ...model.errors import Locked
 
 T = TypeVar("T")
+Ask = Callable[[Callable[[], Any]], Any]
 
 _log = logging.getLogger(__name__)
 RENEW_SECONDS = 3.0
@@ -33,14 +34,7 @@ _POLL_SECONDS = 0.5
 class Lease:
     """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
 
-    def __init__(
-        self,
-        store: Any,
-        name: str,
-        place: str,
-        ask: Callable[[Callable[[], Any]], Any],
-        renew_seconds: float = RENEW_SECONDS,
-    ) -> None:
+    def __init__(self, store: Any, name: str, place: str, ask: Ask, renew_seconds: float) -> None:
         self.store, self.name, self.place, self.ask, self.renew_seconds = store, name, place, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
