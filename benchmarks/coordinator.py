@@ -31,8 +31,8 @@ from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Ready, Supervisor  # noqa: E402
 from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
+from enumerate.ledger.manifest import seal  # noqa: E402
 from enumerate.ledger.records import shelves  # noqa: E402
-from enumerate.ledger.sealed import seal  # noqa: E402
 from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import command, line  # noqa: E402
-from enumerate.catalog.packing import Packing  # noqa: E402
+from enumerate.catalog.grouping import Packing  # noqa: E402
 from enumerate.catalog.reader import Run  # noqa: E402
 from enumerate.model.tour import canonical  # noqa: E402
 

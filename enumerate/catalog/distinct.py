@@ -10,35 +10,35 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..ledger.classes import Classes, Distinct, fingerprint, write_record
+from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
-from ..ledger.records import check_part
-from ..ledger.storage import Folder, Storage, stopped_by_storage
+from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
+from ..ledger.storage import Folder, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import BadRequest, Damaged
 from ..model.jobs import Part
-from .grouping import SPILLS_AT_ONCE, Grouping, capacity_of
-from .packing import FOUND, ITERATION, START, Packing, Rows
+from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
 from .reader import Run
 
 MEMORY = 2**30
 LEAST_MEMORY = 2**16
+GROUP_BYTES = 2**22  # of tours in a row group
+GROUPS = 16  # in a part
 
 _BATCH_BYTES = 2**20  # of tours that are packed at a time: small enough to stay in a core's cache
-_GROUP_BYTES = 2**22  # of tours in a row group
-_GROUPS = 16  # in a part
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
 
 Advance = Callable[[float], object]
@@ -80,19 +80,27 @@ class Report:
                 "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
 
 
-def write_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
+def write_distinct(
+    place: str | Path,
+    memory: int = MEMORY,
+    advance: Advance = lambda _: None,
+    group_bytes: int = GROUP_BYTES,
+    groups: int = GROUPS,
+) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
     The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
-    told the share that each step was of the whole.
+    told the share that each step was of the whole. A part has so many row groups, each with so many bytes of tours.
     """
     began, run = time.perf_counter(), Run(place)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.place):
-        source = Source(run, memory, _scratch(storage), advance)
+        # Spills go to the disk of the run, if it has one.
+        scratch = storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
+        source = Source(run, memory, scratch, advance)
         source.refuse_small_disk(writing=True)
-        storage.replace_folder(DISTINCT, _files(source, variants))
-        write_record(storage, Distinct(source.fingerprint, tuple(variants)))
+        storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
+        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
 
 
@@ -104,16 +112,11 @@ def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = l
         source.refuse_small_disk(writing=False)
         variants = []
         for variant in source.parts:
-            tally = Tally(variant)
-            for _ in tally.counted(source.packing, source.blocks(variant)):
+            sums: Counter[str] = Counter()
+            for _ in _counted(source.packing, source.blocks(variant), sums):
                 pass
-            variants.append(tally.classes())
+            variants.append(Classes(variant, **sums, parts=()))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
-
-
-def _scratch(storage: Storage) -> str:
-    """Where spills go: to the disk of the run, if it has one."""
-    return storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -136,10 +139,6 @@ class Source:
             self.parts.setdefault(part.kind, []).append(part)
         self.tours = sum(map(self.count, self.parts))
 
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint(part for parts in self.parts.values() for part in parts)
-
     def count(self, variant: str) -> int:
         return sum(part.rows for part in self.parts[variant])
 
@@ -150,7 +149,7 @@ class Source:
         twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
         needed = max(counts, default=0) * self.packing.row_bytes * twice
         if writing:  # at most about what the parts of the run take, and before the old ones are gone
-            needed += sum(part.bytes for parts in self.parts.values() for part in parts)
+            needed += sum(part.bytes for part in chain(*self.parts.values()))
         free = shutil.disk_usage(self.scratch).free
         if needed > free:
             raise BadRequest(
@@ -198,42 +197,34 @@ class Source:
 # From rows to parts.
 
 
-class Tally:
-    """Adds up what goes by."""
-
-    def __init__(self, variant: str) -> None:
-        self.variant = variant
-        self.rows = self.multiplicity = self.found = 0
-
-    def counted(self, packing: Packing, blocks: Iterable[Rows]) -> Blocks:
-        for block in blocks:
-            self.rows += len(block)
-            self.multiplicity += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
-            self.found += int(packing.value(block, FOUND).sum())
-            yield block
-
-    def classes(self, parts: tuple[Part, ...] = ()) -> Classes:
-        return Classes(self.variant, self.rows, self.multiplicity, self.found, parts)
+def _counted(packing: Packing, blocks: Blocks, sums: Counter[str]) -> Blocks:
+    """The same blocks; what goes by is added up, by its names in `Classes`."""
+    for block in blocks:
+        sums["classes"] += len(block)
+        sums["multiplicity"] += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
+        sums["found"] += int(packing.value(block, FOUND).sum())
+        yield block
 
 
-def _files(source: Source, variants: list[Classes]) -> Iterator[tuple[str, memoryview]]:
+def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
     """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
     for variant in source.parts:
-        tally, parts = Tally(variant), list[Part]()
-        for data, rows in _parts(source.packing, tally.counted(source.packing, source.blocks(variant))):
+        sums, parts = Counter[str](), list[Part]()
+        blocks = _counted(source.packing, source.blocks(variant), sums)
+        for data, rows in _parts(source.packing, blocks, group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
             yield distinct_file(variant, number), data
-        variants.append(tally.classes(tuple(parts)))
+        variants.append(Classes(variant, **sums, parts=tuple(parts)))
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
-def _parts(packing: Packing, blocks: Blocks) -> Iterator[tuple[memoryview, int]]:
+def _parts(packing: Packing, blocks: Blocks, group_bytes: int, groups: int) -> Iterator[tuple[memoryview, int]]:
     """The content of each part, and its rows."""
     writer = PartWriter(distinct_schema(packing.board))
-    group_rows = max(1, _GROUP_BYTES // (8 * packing.key))
+    group_rows = max(1, group_bytes // (8 * packing.key))
     for group in regrouped(blocks, group_rows):
-        if writer.rows == _GROUPS * group_rows:
+        if writer.rows == groups * group_rows:
             yield writer.close(), writer.rows
             writer = PartWriter(writer.schema)
         writer.write(_columns(packing, group))

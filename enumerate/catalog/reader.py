@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..ledger.classes import find_record
 from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
 from ..ledger.layout import MANIFEST, is_of_start
 from ..ledger.manifest import Manifest, read_manifest
@@ -31,7 +30,7 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.records import Shelf, read_record, shelves
+from ..ledger.records import Shelf, find_distinct, read_record, shelves
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
@@ -115,10 +114,7 @@ class Run:
 
     def parts(self, start: str | None = None, variant: str | None = None) -> Iterator[Part]:
         """The parts of the run, or of one start square or variant, in the order their tours were found."""
-        if variant not in (None, "open", "closed"):
-            raise BadRequest(f"variant is open or closed: {variant!r}")
-        kinds = ("open", "closed") if variant is None else (variant,)
-        return self._parts(start, kinds)
+        return self._parts(start, _kinds(variant))
 
     def _parts(self, start: str | None, kinds: Sequence[str]) -> Iterator[Part]:
         if start is not None:
@@ -197,13 +193,12 @@ class Run:
 
     def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
         """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
-        if variant not in (None, "open", "closed"):
-            raise BadRequest(f"variant is open or closed: {variant!r}")
-        record = find_record(self.storage)
+        kinds = _kinds(variant)
+        record = find_distinct(self.storage)
         if record is None:
             raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
         for part in record.parts:
-            if variant in (None, part.kind):
+            if part.kind in kinds:
                 for rows in self._read(part, distinct_schema(self.board), batch_tours, None):
                     yield self._distinct(rows, part)
 
@@ -246,3 +241,10 @@ class Run:
     @cached_property
     def _summary(self) -> pa.Table:
         return summary_table(self.config, self.progress)
+
+
+def _kinds(variant: str | None) -> tuple[str, ...]:
+    """The kinds of tours that are asked for."""
+    if variant not in (None, "open", "closed"):
+        raise BadRequest(f"variant is open or closed: {variant!r}")
+    return ("open", "closed") if variant is None else (variant,)

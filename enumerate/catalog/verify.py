@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..ledger.classes import find_record, fingerprint
 from ..ledger.job_progress import JobProgress, records
 from ..ledger.layout import (
     COMMITS,
@@ -28,11 +27,9 @@ from ..ledger.layout import (
     parse_part_name,
     part_name,
     record_name,
-    seal_of,
 )
-from ..ledger.parts import TIMES_SCHEMA
-from ..ledger.records import Shelf, check_part, name_of, read_record, shelves
-from ..ledger.sink import counted, counts_of
+from ..ledger.parts import TIMES_SCHEMA, counted, counts_of
+from ..ledger.records import Shelf, check_part, find_distinct, fingerprint, name_of, read_record, shelves
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -49,21 +46,27 @@ class Verdict:
     """What was read, and everything found wrong, each with the name of its file."""
 
     records: int = 0
-    parts: int = 0
     tours: int = 0
     repeats: int = 0  # tours that were there before, where a strategy draws them by lot
-    bytes: int = 0
     complete: bool = True
     damage: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
+    named: dict[str, Part] = field(default_factory=dict)  # by the records
+
+    @property
+    def parts(self) -> int:
+        return len(self.named)
+
+    @property
+    def bytes(self) -> int:
+        return sum(part.bytes for part in self.named.values())
 
     def add(self, other: Verdict) -> None:
         self.records += other.records
-        self.parts += other.parts
         self.tours += other.tours
         self.repeats += other.repeats
-        self.bytes += other.bytes
         self.damage += other.damage
+        self.named |= other.named
 
 
 def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Verdict:
@@ -76,18 +79,17 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
         except Damaged as error:
             verdict.damage.append(str(error))
             return verdict
-        progress, known = list[JobProgress](), dict[str, Part]()
+        progress = list[JobProgress]()
         with ThreadPoolExecutor(usable_cores()) as pool:
-            for job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
-                verdict.add(job.verdict)
-                progress.append(job.progress)
-                known |= job.parts
+            for job, of_job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
+                verdict.add(of_job)
+                progress.append(job)
                 advance(1 / len(run.plan))
         ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
-            distinct = _distinct(run, fingerprint(known.values()), verdict)
-            _foreign_files(run, found, progress, known.keys() | distinct, verdict)
+            distinct = _distinct(run, fingerprint(verdict.named.values()), verdict)
+            _foreign_files(run, found, progress, verdict.named.keys() | distinct, verdict)
         if not verdict.damage:
             _summary(run, progress, verdict)
     return verdict
@@ -101,7 +103,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
     remedy = f"`distinct` makes them anew: {run.storage.place!r}"
     names = {name for name, _ in run.storage.entries(DISTINCT)}
     try:
-        record = find_record(run.storage)
+        record = find_distinct(run.storage)
         if record is None:
             if names:
                 verdict.notes.append(f"distinct tours without a record, left by a call that was stopped; {remedy}")
@@ -140,37 +142,27 @@ def _foreign_files(
         verdict.damage.append(f"not a file of this run: {name}")
 
 
-@dataclass
-class JobFound:
-    """One job, read back."""
-
-    progress: JobProgress
-    verdict: Verdict = field(default_factory=Verdict)
-    parts: dict[str, Part] = field(default_factory=dict)
-
-
-def _job(run: Run, job: Job, shelf: Shelf) -> JobFound:
+def _job(run: Run, job: Job, shelf: Shelf) -> tuple[JobProgress, Verdict]:
     """All records and parts of one job, and that no tour is in them twice."""
-    found, seen = JobFound(JobProgress(job)), list[np.ndarray]()
-    verdict = found.verdict
+    progress, verdict, seen = JobProgress(job), Verdict(), list[np.ndarray]()
     try:
         last = shelf.last()
         if last:
-            found.progress.last = read_record(run.storage, record_name(job.number, *last))
-        for result in records(run.storage, found.progress):
+            progress.last = read_record(run.storage, record_name(job.number, *last))
+        for result in records(run.storage, progress):
             verdict.records += 1
-            _slice(run, job, result, found, seen)
+            _slice(run, job, result, verdict, seen)
     except Damaged as error:
         verdict.damage.append(str(error))
     every = np.concatenate(seen) if seen else np.empty(0, dtype=np.uint64)
     if run.config.draws:
         verdict.repeats = len(every) - len(np.unique(every))
     elif not verdict.damage:
-        verdict.damage += _duplicates(run, found.progress, np.sort(every))
-    return found
+        verdict.damage += _duplicates(run, progress, np.sort(every))
+    return progress, verdict
 
 
-def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[np.ndarray]) -> None:
+def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list[np.ndarray]) -> None:
     counts: Counter[str] = Counter()
     iterations: list[np.ndarray] = []
     try:
@@ -180,26 +172,23 @@ def _slice(run: Run, job: Job, result: SliceResult, found: JobFound, seen: list[
                 iterations.append(batch.iterations)
                 counts.update(counts_of(batch))
         for part in result.parts:
-            found.parts[part.name] = part
-            found.verdict.parts += 1
-            found.verdict.bytes += part.bytes
+            verdict.named[part.name] = part
             if part.kind == TIMES:
                 _check_times(run, result, part, iterations)
     except Damaged as error:
-        found.verdict.damage.append(str(error))
+        verdict.damage.append(str(error))
         return
-    found.verdict.tours += counts["tours_open"] + counts["tours_closed"]
+    verdict.tours += counts["tours_open"] + counts["tours_closed"]
     if not run.config.write:
         return
     if any(counts[name] != getattr(result, name) for name in counted()):
-        found.verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
+        verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
     if run.config.has_times and result.tours and result.tour_parts == result.parts:
-        found.verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")
+        verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")
 
 
 def _check_name(start: str, result: SliceResult, part: Part) -> None:
-    seal = seal_of(part.sha256) if part.kind == TIMES else ""
-    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, seal):
+    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, part.sha256):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
 
 
@@ -280,8 +269,7 @@ def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
         return []
     place_of: dict[bytes, str] = {}
     damage = []
-    parts = (part for result in records(run.storage, job) for part in result.parts if part.kind != TIMES)
-    for part in parts:
+    for part in (part for result in records(run.storage, job) for part in result.tour_parts):
         for batch in run.read_part(part):
             for tour in batch.tours[np.isin(hashes(batch.tours), suspects)]:
                 if tour.tobytes() in place_of:

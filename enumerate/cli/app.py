@@ -12,8 +12,8 @@ from cyclopts import App, CycloptsError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from .. import __version__
-from ..model.config import hint
 from ..model.errors import DONE, INTERRUPTED, BadRequest, EnumerateError
+from ..model.values import hint
 from .check import distinct, verify
 from .look import export, play, report, show, view
 from .measure import count, estimate, study

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..model.config import parse_bytes
 from ..model.errors import DONE, Damaged, Stopped
+from ..model.values import parse_bytes
 from .request import Flag, Json, Output
 from .speech import say, tell
 

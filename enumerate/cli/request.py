@@ -8,7 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-from ..model.config import Config, read_toml
+from ..model.config import Config
+from ..model.values import read_toml
 
 
 def whole(_type: object, tokens: Sequence[Token]) -> int:

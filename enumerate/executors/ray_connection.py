@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from ..model.addresses import AUTO, LOCAL
 from ..model.errors import BadRequest
+from ..model.values import AUTO, LOCAL
 
 KNOCK_SECONDS = 5.0
 HEAD_SECONDS = 2.0

@@ -101,8 +101,7 @@ def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_rec
     """All records of a job, in order, each checked to continue the one before it."""
     job, last = JobProgress(progress.job), progress.last
     for number in range(progress.slices):
-        is_last = last is not None and number == last.slice
-        name = record_name(progress.job.number, number, last.cut if last is not None and is_last else None)
-        result = read(storage, name)
+        cut = last.cut if last and number == last.slice else None
+        result = read(storage, record_name(progress.job.number, number, cut))
         job.add(result)
         yield result

@@ -55,13 +55,6 @@ class PartName(NamedTuple):
     seal: str
 
 
-class DistinctName(NamedTuple):
-    """What the name of a part of distinct tours says."""
-
-    variant: str
-    number: int
-
-
 def record_name(job: int, slice_: int, cut: int | None = None) -> str:
     """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
     return f"{COMMITS}/{_slice_name(job, slice_, cut)}.json"
@@ -73,10 +66,9 @@ def parse_record_name(name: str) -> RecordName | None:
     return record if record and record_name(*record) == name else None
 
 
-def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, seal: str = "") -> str:
-    """Times are never the same twice: their names end with a `seal`, the beginning of their checksum."""
-    folder = TIMES if kind == TIMES else f"{TOURS}/variant={kind}"
-    ending = f"-{seal}" if seal else ""
+def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, checksum: str) -> str:
+    """Times are never the same twice: their names end with a seal, the beginning of their checksum."""
+    folder, ending = (TIMES, f"-{checksum[:_SEAL]}") if kind == TIMES else (f"{TOURS}/variant={kind}", "")
     return f"{folder}/start={start}/part-{_slice_name(job, slice_, cut)}{ending}.parquet"
 
 
@@ -87,7 +79,7 @@ def parse_part_name(name: str) -> PartName | None:
         return None
     cut = int(match[5]) if match[5] else None
     part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut, match[6] or "")
-    return part if part_name(*part) == name and (part.kind == TIMES) == bool(part.seal) else None
+    return part if part_name(*part) == name else None
 
 
 def is_of_start(name: str, start: str) -> bool:
@@ -105,12 +97,6 @@ def distinct_file(variant: str, number: int) -> str:
     return f"variant={variant}/part-{number:06d}.parquet"
 
 
-def parse_distinct_name(name: str) -> DistinctName | None:
-    match = _DISTINCT.fullmatch(name)
-    part = match and DistinctName(match[1], int(match[2]))
-    return part if part and distinct_name(*part) == name else None
-
-
 def patterns(folder: str) -> dict[str, str]:
     """Where readers find what a run has, for people."""
     return {
@@ -119,10 +105,6 @@ def patterns(folder: str) -> dict[str, str]:
         DISTINCT: f"{folder}/{DISTINCT}/variant=…/part-*.parquet",
         "summary": f"{folder}/{SUMMARY_PARQUET} and {SUMMARY_CSV}",
     }
-
-
-def seal_of(checksum: str) -> str:
-    return checksum[:_SEAL]
 
 
 def new_token() -> str:
@@ -141,4 +123,3 @@ _PART = re.compile(
     rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
     re.ASCII,
 )
-_DISTINCT = re.compile(rf"{DISTINCT}/variant=(open|closed)/part-(\d{{6,}})\.parquet", re.ASCII)

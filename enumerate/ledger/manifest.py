@@ -1,23 +1,30 @@
-"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it."""
+"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it.
+
+It is sealed, as all JSON files of a run are: a document carries the checksum of itself, so that damage is noticed, and
+only its exact bytes are accepted.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from .. import __version__
 from ..model.config import FORMAT_VERSION, SEARCH_VERSION, Config
 from ..model.errors import BadRequest, Damaged, Stopped
 from .layout import MANIFEST
-from .sealed import seal, unseal
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
 CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
-_VERSION_KEYS = ("format", "search")
+_VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
+_SEAL = "sha256"
 
 
 @dataclass(frozen=True)
@@ -34,13 +41,12 @@ class Manifest:
 
     def config(self, place: str) -> Config:
         """The config of the last call that had work to do."""
-        values = {key: value for key, value in self.identity.items() if key not in _VERSION_KEYS}
+        values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
         return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
 
     def refuse_other_version(self, place: str) -> None:
         """What another version has written is not read as if it were ours."""
-        ours = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
-        if any(self.identity.get(key) != ours[key] for key in _VERSION_KEYS):
+        if any(self.identity.get(key) != ours for key, ours in _VERSIONS.items()):
             raise BadRequest(
                 f"the run in {place!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
@@ -63,15 +69,13 @@ class Manifest:
         return f"{self.id}-{uuid.uuid4().hex}"
 
 
-def new_manifest(config: Config) -> Manifest:
-    """Of a run that begins, with the shift of the coordinator that begins it."""
+def create_manifest(storage: Storage, config: Config) -> Manifest:
+    """Begin a run, with the shift of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = Manifest(uuid.uuid4().hex, config.identity, config.max, config.tours, created, _versions(), "")
-    return replace(manifest, shift=manifest.new_shift())
-
-
-def create_manifest(storage: Storage, manifest: Manifest) -> None:
+    manifest = replace(manifest, shift=manifest.new_shift())
     storage.create(MANIFEST, _sealed(manifest))
+    return manifest
 
 
 def replace_manifest(storage: Storage, manifest: Manifest) -> None:
@@ -123,5 +127,30 @@ def find_manifest(storage: Storage) -> Manifest | None:
 
 
 def _versions() -> dict[str, str]:
-    packages = {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
-    return {DISTRIBUTION: __version__, "python": platform.python_version(), **packages}
+    return {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
+
+
+def package_versions() -> dict[str, str]:
+    """Of what decides which tours are found, and in which bytes they are written."""
+    return {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The document as JSON with its checksum in it."""
+    return _text({**document, _SEAL: hashlib.sha256(_text(document)).hexdigest()})
+
+
+def unseal(data: bytes, name: str) -> dict[str, Any]:
+    """The document of a sealed file; `name` is for the error."""
+    try:
+        document = json.loads(data)
+        document.pop(_SEAL)
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise Damaged(f"damaged, not a sealed JSON document: {name}") from None
+    if seal(document) != data:
+        raise Damaged(f"damaged, its checksum does not match: {name}")
+    return dict(document)
+
+
+def _text(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Parts: the columns of each kind of Parquet file, how they are written, and how they are read back.
+"""Parts: the columns of each kind of Parquet file, the sink that makes them of batches, and how they are read back.
 
 Measured on 8x8 tours, one thread: fixed-size binary, PLAIN, zstd 3 takes 4.9 bytes a tour and 11 million tours a
 second with the iteration column delta-packed and statistics kept for it alone.
@@ -6,8 +6,11 @@ second with the iteration column delta-packed and statistics kept for it alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,24 +19,28 @@ from numpy.typing import NDArray
 
 from ..model.batch import Batch
 from ..model.board import Board
+from ..model.config import Config
 from ..model.errors import Damaged
+from ..model.jobs import TIMES, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
+from .diversity import Diversity
+from .layout import part_name
+from .storage import Storage
+
+
+def fields(kind: pa.DataType, *names: str, nullable: bool = False) -> list[pa.Field]:
+    """Columns of one type."""
+    return [pa.field(name, kind, nullable) for name in names]
+
+
+_KINDS = [*fields(pa.bool_(), "structured"), *fields(pa.dictionary(pa.int8(), pa.string()), "symmetry")]
 
 
 def tours_schema(board: Board) -> pa.Schema:
     """A part of tours: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was
     found, and the rest tells of which kind it is.
     """
-    width = square_dtype(board).itemsize
-    return pa.schema(
-        [
-            pa.field("tour", pa.binary(board.length * width), nullable=False),
-            pa.field("iteration", pa.int64(), nullable=False),
-            pa.field("structured", pa.bool_(), nullable=False),
-            pa.field("symmetry", pa.dictionary(pa.int8(), pa.string()), nullable=False),
-        ],
-        metadata={"rows": str(board.rows), "cols": str(board.cols), "bytes_per_square": str(width)},
-    )
+    return _schema(board, fields(pa.int64(), "iteration"))
 
 
 def distinct_schema(board: Board) -> pa.Schema:
@@ -41,36 +48,27 @@ def distinct_schema(board: Board) -> pa.Schema:
     belong to it, where and when the first of them was found (least start square, then iteration), and of which kind
     they are.
     """
-    tour, _, structured, symmetry = tours_schema(board)
-    return pa.schema(
-        [
-            tour,
-            pa.field("multiplicity", pa.int32(), nullable=False),
-            pa.field("found", pa.int64(), nullable=False),
-            pa.field("start", pa.dictionary(pa.int32(), pa.string()), nullable=False),
-            pa.field("iteration", pa.int64(), nullable=False),
-            structured,
-            symmetry,
-        ],
-        metadata=tours_schema(board).metadata,
-    )
+    start = fields(pa.dictionary(pa.int32(), pa.string()), "start")
+    counts = [*fields(pa.int32(), "multiplicity"), *fields(pa.int64(), "found")]
+    return _schema(board, [*counts, *start, *fields(pa.int64(), "iteration")])
+
+
+def _schema(board: Board, between: Iterable[pa.Field]) -> pa.Schema:
+    width = square_dtype(board).itemsize
+    sizes = {"rows": str(board.rows), "cols": str(board.cols), "bytes_per_square": str(width)}
+    return pa.schema([*fields(pa.binary(board.length * width), "tour"), *between, *_KINDS], metadata=sizes)
 
 
 # What each tour took, its failed attempts included, for strategies that make one tour after the other. `iteration` is
 # that of the tour. It is a part of its own because it is never the same twice.
 TIMES_SCHEMA = pa.schema(
     [
-        pa.field("iteration", pa.int64(), nullable=False),
-        pa.field("placements", pa.int64(), nullable=False),
-        pa.field("attempts", pa.int64(), nullable=False),
-        pa.field("seconds", pa.float64()),  # not known of a tour that was begun in another slice
+        *fields(pa.int64(), "iteration", "placements", "attempts"),
+        *fields(pa.float64(), "seconds", nullable=True),  # not known of a tour that was begun in another slice
     ]
 )
 
-
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
-
-
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
 
@@ -129,6 +127,108 @@ def times_columns(batch: Batch) -> list[pa.Array]:
     placements, attempts, nanoseconds = batch.efforts.T
     seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
     return [pa.array(batch.iterations), pa.array(placements), pa.array(attempts), seconds]
+
+
+class Sink:
+    """Takes the tours of one slice and publishes them as one part for each variant that has any.
+
+    There may be one more part for what each tour took. To expand is to write a part for each image of the start square
+    under the symmetries of the board. Without writing, tours are counted and gone.
+    """
+
+    def __init__(self, storage: Storage, config: Config, slice_: Slice) -> None:
+        self.storage, self.board, self.slice = storage, config.board, slice_
+        self.write, self.times = config.write, config.has_times
+        self.images = image_tables(config, slice_.job.start)
+        self.diversity = Diversity(slice_.before.last_beginning, config.is_depth_first)
+        self.writers: dict[tuple[str, int], PartWriter] = {}
+        self.published: dict[str, memoryview] = {}
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """By their names in `Counts`."""
+        times, diversity = len(self.images), self.diversity
+        numbers = {name: self._counts[name] * times for name in counted()}
+        sample = {"shared_squares": diversity.shared_squares, "neighbours": diversity.neighbours}
+        return {**numbers, "beginnings": diversity.beginnings * times, **sample}
+
+    def take(self, batch: Batch) -> None:
+        """Count and encode a batch; its memory may be used again afterwards."""
+        self._counts.update(counts_of(batch))
+        self.diversity.add(batch.tours)
+        if not self.write:
+            return
+        for variant, tours in _by_variant(batch):
+            for start, table in self.images.items():
+                image = tours if table is None else replace(tours, tours=table[tours.tours])
+                self._writer(variant, start, tours_schema(self.board)).write(tours_columns(image, self.board))
+        if self.times:
+            self._writer(TIMES, self.slice.job.start, TIMES_SCHEMA).write(times_columns(batch))
+
+    def _writer(self, kind: str, start: int, schema: pa.Schema) -> PartWriter:
+        if (kind, start) not in self.writers:
+            self.writers[kind, start] = PartWriter(schema)
+        return self.writers[kind, start]
+
+    def publish(self, cut: int | None) -> tuple[Part, ...]:
+        """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
+        ordered = sorted(self.writers.items(), key=lambda item: item[0])
+        return tuple(self._publish(kind, start, writer, cut) for (kind, start), writer in ordered)
+
+    def publish_again(self, recorded: SliceResult) -> None:
+        """Bring back what was cleared away as unrecorded before the record came: the record counts."""
+        for part in recorded.parts:
+            if part.name in self.published and not self.storage.exists(part.name):
+                self.storage.create(part.name, self.published[part.name])
+
+    def take_back(self, recorded: SliceResult) -> None:
+        """Remove what the record does not name: another worker was first, and its times count."""
+        self.storage.remove(self.published.keys() - {part.name for part in recorded.parts})
+
+    def _publish(self, kind: str, square: int, writer: PartWriter, cut: int | None) -> Part:
+        data = writer.close()
+        checksum = hashlib.sha256(data).hexdigest()
+        name = part_name(kind, self.board.name(square), self.slice.job.number, self.slice.number, cut, checksum)
+        if not self.storage.create(name, data) and self.storage.read(name) != data:
+            raise Damaged(f"a slice was written twice with different tours: {name}")
+        self.published[name] = data
+        return Part(kind, name, writer.rows, len(data), checksum)
+
+
+def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
+    """The start squares of what is written, each with the table of where its symmetry takes every square."""
+    if not config.expand:
+        return {start: None}
+    board, dtype = config.board, square_dtype(config.board)
+    return {
+        image: np.array([board.image(each, square) for square in range(board.squares)], dtype=dtype)
+        for image, each in board.images_of(start).items()
+    }
+
+
+def counted() -> tuple[str, ...]:
+    """The names in `Counts` of what is counted of tours."""
+    return ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
+
+
+def counts_of(batch: Batch) -> dict[str, int]:
+    """How many tours of each kind a batch has."""
+    closed = int(np.count_nonzero(batch.closed))
+    kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
+    numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
+    return dict(zip(counted(), numbers, strict=True))
+
+
+def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:
+    """The tours of a batch, open and closed apart; nothing for a variant without tours."""
+    closed = int(np.count_nonzero(batch.closed))
+    if closed in (0, len(batch.closed)):  # the usual case, without a copy
+        if len(batch.closed):
+            yield "closed" if closed else "open", batch
+        return
+    yield "open", batch[~batch.closed]
+    yield "closed", batch[batch.closed]
 
 
 @contextmanager

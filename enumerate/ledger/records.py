@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from ..model.errors import Damaged
-from ..model.jobs import Job, Part, SliceResult, Totals
-from .layout import COMMITS, parse_record_name, record_name
-from .sealed import seal, unseal
+from ..model.jobs import TIMES, Job, Part, SliceResult, Totals
+from .layout import COMMITS, DISTINCT_RECORD, parse_record_name, record_name
+from .manifest import seal, unseal
 from .storage import Storage
 
 READERS = 32  # records or parts that are read at a time: on an object store that is waiting, not work
@@ -137,3 +137,56 @@ def _refuse_gap(storage: Storage, job: int, shelf: Shelf) -> None:
     if shelf.whole < needed:
         missing = next(n for n in range(needed) if not storage.exists(record_name(job, n)))
         raise Damaged(f"missing, though a later slice of its job has a record: {record_name(job, missing)}")
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of open or of closed tours that a run has found."""
+
+    variant: str
+    classes: int = 0
+    multiplicity: int = 0  # undirected tours in them, found or not
+    found: int = 0  # tours of the run in them
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The content of distinct.json: what the distinct tours of a run are, and of which tours they were made.
+
+    They count only while this record names them. It is removed before they are replaced, and written after.
+    """
+
+    made_from: str
+    variants: tuple[Classes, ...]
+
+    @property
+    def parts(self) -> list[Part]:
+        return [part for classes in self.variants for part in classes.parts]
+
+
+def fingerprint(parts: Iterable[Part]) -> str:
+    """What tells two states of a run apart: the names and checksums of its tours."""
+    lines = sorted(f"{part.name} {part.sha256}\n" for part in parts if part.kind != TIMES)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def record_distinct(storage: Storage, distinct: Distinct) -> None:
+    storage.replace(DISTINCT_RECORD, seal(asdict(distinct)))
+
+
+def find_distinct(storage: Storage) -> Distinct | None:
+    """The record, or None if there are no distinct tours."""
+    if not storage.exists(DISTINCT_RECORD):
+        return None
+    document = unseal(storage.read(DISTINCT_RECORD), storage.where(DISTINCT_RECORD))
+    try:
+        variants = tuple(
+            Classes(**{**each, "parts": tuple(Part(**part) for part in each["parts"])})
+            for each in document.pop("variants")
+        )
+        return Distinct(**document, variants=variants)
+    except (KeyError, TypeError):
+        raise Damaged(
+            f"damaged, not a record of distinct tours of this version: {storage.where(DISTINCT_RECORD)}"
+        ) from None

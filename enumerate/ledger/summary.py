@@ -14,16 +14,14 @@ import pyarrow.parquet as pq
 from ..model.config import Config
 from .job_progress import JobProgress
 from .layout import SUMMARY_CSV, SUMMARY_PARQUET
+from .parts import fields
 from .storage import Storage
-
-TOTAL = "total"  # the name in `start` of the row of totals
 
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
            "beginnings", "parts")  # fmt: skip
 _EFFORTS = ("left_out", "given_up", "iterations", "dead_ends", "shared_squares", "neighbours", "search_seconds",
             "write_seconds", "bytes")  # fmt: skip
 _COUNTED = (*_SPREAD, *_EFFORTS)
-_SUMS = ("multiplicity", *_COUNTED)
 
 
 def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str, Any]]:
@@ -70,16 +68,14 @@ def _images(config: Config, row: tuple[int, dict[str, Any]]) -> Iterator[tuple[i
         yield image, {**values, **_named(config, image), **shared, **effort, "multiplicity": 1}
 
 
-def total_row(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def total_row(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The sums of all rows."""
-    rows = list(rows)
-    total: dict[str, Any] = dict.fromkeys(SUMMARY_SCHEMA.names)
-    total["start"] = TOTAL
-    for name in ("exhausted", "finished"):
-        total[name] = all(row[name] for row in rows)
-    for name in _SUMS:
-        total[name] = sum(row[name] for row in rows)
-    return {**total, **_first(rows)}
+    return {
+        "start": "total",
+        **{name: all(row[name] for row in rows) for name in ("exhausted", "finished")},
+        **{name: sum(row[name] for row in rows) for name in ("multiplicity", *_COUNTED)},
+        **_first(rows),
+    }
 
 
 def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
@@ -119,31 +115,15 @@ def remove_summary(storage: Storage) -> None:
 
 SUMMARY_SCHEMA = pa.schema(
     [
-        pa.field("start", pa.string(), nullable=False),
-        pa.field("row", pa.int32()),
-        pa.field("column", pa.int32()),
-        pa.field("multiplicity", pa.int64(), nullable=False),
-        pa.field("tours_open", pa.int64(), nullable=False),
-        pa.field("tours_closed", pa.int64(), nullable=False),
-        pa.field("structured", pa.int64(), nullable=False),
-        pa.field("path_180", pa.int64(), nullable=False),
-        pa.field("closed_180", pa.int64(), nullable=False),
-        pa.field("closed_90", pa.int64(), nullable=False),
-        pa.field("closed_reflection", pa.int64(), nullable=False),
-        pa.field("left_out", pa.int64(), nullable=False),
-        pa.field("given_up", pa.int64(), nullable=False),
-        pa.field("beginnings", pa.int64(), nullable=False),
-        pa.field("shared_squares", pa.int64(), nullable=False),
-        pa.field("neighbours", pa.int64(), nullable=False),
-        pa.field("iterations", pa.int64(), nullable=False),
-        pa.field("dead_ends", pa.int64(), nullable=False),
-        pa.field("exhausted", pa.bool_(), nullable=False),
-        pa.field("finished", pa.bool_(), nullable=False),
-        pa.field("first_iteration", pa.int64()),
-        pa.field("first_seconds", pa.float64()),
-        pa.field("search_seconds", pa.float64(), nullable=False),
-        pa.field("write_seconds", pa.float64(), nullable=False),
-        pa.field("parts", pa.int64(), nullable=False),
-        pa.field("bytes", pa.int64(), nullable=False),
+        *fields(pa.string(), "start"),
+        *fields(pa.int32(), "row", "column", nullable=True),
+        *fields(pa.int64(), "multiplicity", "tours_open", "tours_closed", "structured"),
+        *fields(pa.int64(), "path_180", "closed_180", "closed_90", "closed_reflection", "left_out", "given_up"),
+        *fields(pa.int64(), "beginnings", "shared_squares", "neighbours", "iterations", "dead_ends"),
+        *fields(pa.bool_(), "exhausted", "finished"),
+        *fields(pa.int64(), "first_iteration", nullable=True),
+        *fields(pa.float64(), "first_seconds", nullable=True),
+        *fields(pa.float64(), "search_seconds", "write_seconds"),
+        *fields(pa.int64(), "parts", "bytes"),
     ]
 )

@@ -1,4 +1,4 @@
-"""Boards of rows x columns, their squares, names, neighbours and symmetries, and which of them can have a tour at all.
+"""Boards of rows x columns, their squares, names, neighbours and symmetries.
 
 A square is an int, `row * cols + col`; its name is a column letter and a row number from 1: `a1` is square 0. After
 column `z` comes `aa`. Boards are rows x columns: 5x6 has 5 rows, named 1 to 5, and 6 columns, named a to f.

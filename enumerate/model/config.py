@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from .addresses import OBJECT_STORES, refuse_strange_address, refuse_strange_url
 from .board import MOVES, Board, parse_size
 from .errors import BadRequest
 from .tour import square_dtype
+from .values import OBJECT_STORES, hint, in_range, one_of, refuse_strange_address, refuse_strange_url, shown
 
 VARIANTS = ("open", "closed", "both")
 STRATEGIES = ("warnsdorff", "backtrack", "greedy", "divide")
@@ -97,12 +95,12 @@ class Config:
         """A config of these fields, written in one way and checked; whoever has one trusts it."""
         config = cls(**_normalised(values))
         _refuse_output(config.output)
-        _one_of("variant", config.variant, VARIANTS)
-        _one_of("strategy", config.strategy, STRATEGIES)
-        _one_of("ties", config.ties, TIES)
-        _one_of("executor", config.executor, EXECUTORS)
+        one_of("variant", config.variant, VARIANTS)
+        one_of("strategy", config.strategy, STRATEGIES)
+        one_of("ties", config.ties, TIES)
+        one_of("executor", config.executor, EXECUTORS)
         if config.only:
-            _one_of("only", config.only, KINDS)
+            one_of("only", config.only, KINDS)
         if config.address:
             refuse_strange_address(config.address)
         _refuse_contradictions(config)
@@ -157,25 +155,13 @@ class Config:
     @property
     def identity(self) -> dict[str, str | int | float | bool]:
         """What decides which tours a run finds, in which order and in which parts."""
+        names = [field.name for field in fields(self)]
         values: dict[str, str | int | float | bool] = {
             "format": FORMAT_VERSION,
             "search": SEARCH_VERSION,
             "size": str(self.board),
-            "missing-corner": self.missing_corner,
-            "variant": self.variant,
-            "strategy": self.strategy,
-            "start": self.start,
-            "only": self.only,
-            "write": self.write,
-            "move-order": self.move_order,
-            "ties": self.ties,
-            "failures": self.failures,
-            "prune": self.prune,
-            "h-prob": self.h_prob,
-            "seed": self.seed,
+            **{name.replace("_", "-"): getattr(self, name) for name in names[1 : names.index("max")]},
             "split": "by-size" if self.settled.split == BY_SIZE else self.settled.split,
-            "expand": self.expand,
-            "slice-iterations": self.slice_iterations,
             "slice-tours": self.tours_in_slice,
         }
         return {key: value for key, value in values.items() if self.strategy in _KNOWN_TO.get(key, STRATEGIES)}
@@ -185,21 +171,20 @@ class Config:
         """Where the run lives. Without `output` the name follows from the search, so that a larger --max meets it."""
         if self.output:
             return self.output
-        words = [self.variant, str(self.board)]
-        words += ["without-corner"] if self.missing_corner else []
-        if self.start != _default(self.strategy, "start"):
-            words.append(_file_name(self.start))
-        words += self._strategy_words
-        words += [self.only] if self.only else []
-        words += [] if self.write else ["counted"]
-        if self.h_prob != 1.0:
-            words.append(f"h{self.h_prob!r}".removesuffix(".0"))
-        if self.seed:
-            words.append(f"seed{self.seed}")
-        if self.split > 1:
-            words.append(f"split{self.split}")
-        words += ["expanded"] if self.expand else []
-        return os.path.join("output", "-".join(words))
+        words = [
+            self.variant,
+            str(self.board),
+            "without-corner" if self.missing_corner else "",
+            _file_name(self.start) if self.start != _default(self.strategy, "start") else "",
+            *self._strategy_words,
+            self.only,
+            "" if self.write else "counted",
+            f"h{self.h_prob!r}".removesuffix(".0") if self.h_prob != 1.0 else "",
+            f"seed{self.seed}" if self.seed else "",
+            f"split{self.split}" if self.split > 1 else "",
+            "expanded" if self.expand else "",
+        ]
+        return os.path.join("output", "-".join(filter(None, words)))
 
     @property
     def _strategy_words(self) -> list[str]:
@@ -223,9 +208,9 @@ class Config:
         for key, value in values.items():
             if key not in known:
                 raise BadRequest(f"unknown key: {key!r}{hint(key, known) or '; known are ' + ', '.join(sorted(known))}")
-            checked[known[key]] = _convert(key, value)
+            checked[known[key]] = _convert(key, known[key], value)
         strategy = str(checked.get("strategy", "warnsdorff"))
-        _one_of("strategy", strategy, STRATEGIES)
+        one_of("strategy", strategy, STRATEGIES)
         _refuse_unknown_to(strategy, values)
         checked = {**_DEFAULTS.get(strategy, {}), **checked}
         if checked.get("address") == "":
@@ -265,15 +250,15 @@ def _refuse_contradictions(config: Config) -> None:
 def _refuse_out_of_range(config: Config) -> None:
     if not 0.0 <= config.h_prob <= 1.0:
         raise BadRequest(f"h-prob is a probability from 0 to 1: {config.h_prob}")
-    _in_range("max", config.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
-    _in_range("tours", config.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
-    _in_range("seed", config.seed, 0, LARGEST)
-    _in_range("split", config.split, BY_SIZE, MAX_SPLIT, "prefixes for each start square")
-    _in_range("failures", config.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
-    _in_range("workers", config.workers, 0, MAX_WORKERS, "0 means one for each core")
-    _in_range("slice-iterations", config.slice_iterations, 1, LARGEST)
+    in_range("max", config.max, 0, LARGEST, "iterations for each start square; 0 means no limit")
+    in_range("tours", config.tours, 0, LARGEST, "tours for each start square; 0 means no limit")
+    in_range("seed", config.seed, 0, LARGEST)
+    in_range("split", config.split, BY_SIZE, MAX_SPLIT, "prefixes for each start square")
+    in_range("failures", config.failures, 1, MAX_FAILURES, "attempts at a tour before it is given up")
+    in_range("workers", config.workers, 0, MAX_WORKERS, "0 means one for each core")
+    in_range("slice-iterations", config.slice_iterations, 1, LARGEST)
     most = max(1, MAX_SLICE_BYTES // config.tour_bytes)
-    _in_range("slice-tours", config.slice_tours, 0, most, "0 chooses; more would not fit into memory")
+    in_range("slice-tours", config.slice_tours, 0, most, "0 chooses; more would not fit into memory")
 
 
 def parse_moves(text: str) -> tuple[tuple[int, int], ...]:
@@ -299,12 +284,6 @@ def _refuse_unknown_to(strategy: str, keys: Iterable[str]) -> None:
             )
 
 
-def _one_of(name: str, word: str, choices: tuple[str, ...]) -> None:
-    if word not in choices:
-        known = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        raise BadRequest(f"{name} is {known}: {word!r}{hint(word, choices)}")
-
-
 def usable_cores() -> int:
     """The cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -312,41 +291,11 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def parse_bytes(text: str) -> int:
-    """`64MiB`, `1.5 GB`, or a number of bytes."""
-    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([kmgt]?)(i?)b)?", text.strip().lower())
-    if not match:
-        raise BadRequest(f"expected a size such as 512MiB or 2GB: {text!r}")
-    number, unit, binary = match.groups()
-    return int(float(number) * (1024 if binary else 1000) ** "_kmgt".index(unit or "_"))
-
-
-def read_toml(path: str) -> dict[str, object]:
-    """The keys of a config file. Unknown ones are found by `Config.from_values`."""
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise BadRequest(f"cannot read the config file: {path!r} ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or absurd numbers and depths
-        raise BadRequest(f"the config file is not valid TOML: {path!r} ({error})") from None
-
-
-def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
-    """'; did you mean ...?' for a word close to one of the choices, else nothing."""
-    close = difflib.get_close_matches(word.replace("_", "-"), choices, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-_TEXTS = ("variant", "strategy", "start", "only", "move-order", "ties", "output", "executor", "address")
-
-
-def _convert(key: str, value: object) -> object:
+def _convert(key: str, name: str, value: object) -> object:
     """A flag's or file's value as the type of its field."""
     if key == "split":
         return _parse_split(value)
-    field_type = {"size": Board, "prune": bool, "expand": bool, "missing-corner": bool, "write": bool, "h-prob": float,
-                  **dict.fromkeys(_TEXTS, str)}.get(key, int)  # fmt: skip
+    field_type = type(getattr(Config, name))
     if field_type is Board and isinstance(value, (str, int)) and not isinstance(value, bool):
         return parse_size(value if isinstance(value, str) else shown(value))
     if field_type is float and isinstance(value, int) and not isinstance(value, bool):
@@ -367,20 +316,6 @@ def _parse_split(value: object) -> int:
         words = " or ".join(_SPLITS)
         raise BadRequest(f"split is {words}, or a number of prefixes from 1 to {MAX_SPLIT:,}: {shown(value)}")
     return number
-
-
-def shown(value: object) -> str:
-    """A value as an error shows it; Python refuses to print numbers of many thousand digits."""
-    try:
-        return repr(value)
-    except ValueError:
-        return "a number with too many digits"
-
-
-def _in_range(name: str, value: int, low: int, high: int, meaning: str = "") -> None:
-    if not low <= value <= high:
-        more = f" ({meaning})" if meaning else ""
-        raise BadRequest(f"{name} is a whole number from {low} to {high:,}{more}: {shown(value)}")
 
 
 def _file_name(start: str) -> str:

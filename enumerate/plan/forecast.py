@@ -1,6 +1,6 @@
 """What an exhaustive run will take, told before it begins: tours, iterations, time and bytes, by estimate.
 
-The estimates are those that split the search (`sizing`), so they are rough, but they tell an hour from an age.
+The estimates are those that split the search (`sizes`), so they are rough, but they tell an hour from an age.
 """
 
 from __future__ import annotations

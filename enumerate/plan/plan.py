@@ -1,13 +1,21 @@
-"""Config to jobs, purely: which start squares are searched, in which prefixes, and which of them are hopeless."""
+"""Config to jobs, purely: which start squares are searched, in which prefixes, and which of them are hopeless.
+
+Start squares are all, one for each symmetry class, some at random, or those that are named.
+"""
 
 from __future__ import annotations
+
+import re
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..model.board import Board
 from ..model.config import SEARCH_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
 from ..model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
-from .starts import choose_beginnings
 
 
 def make_plan(config: Config) -> tuple[Job, ...]:
@@ -34,7 +42,7 @@ def split_hopeful(config: Config, prefixes: list[Cursor], hopeless: list[str | N
     groups = [[prefix] for prefix in prefixes]
     chosen = [i for i, reason in enumerate(hopeless) if reason is None and len(prefixes[i]) < config.board.length - 1]
     if config.split != 1 and config.is_depth_first and chosen:
-        from .splitting import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
+        from .sizes import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
 
         for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen]), strict=True):
             groups[i] = group
@@ -77,3 +85,77 @@ def refuse_unsuitable(config: Config) -> None:
         raise BadRequest(f"--ties {config.ties} knows one way only: --failures is for --ties random")
     if strategy == "greedy" and config.ties == "squirrel" and board.rows != board.cols:
         raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
+
+
+def choose_beginnings(config: Config) -> dict[Cursor, int]:
+    """The paths that the searches begin with, and their multiplicities.
+
+    A closed tour passes through every square, and comes through a corner by the only two squares next to it: from one
+    corner, by the first of them, each is found once.
+    """
+    if config.start == "once":
+        return {(0, min(config.board.neighbours[0])): 1}
+    chosen = choose_starts(config.board, config.start, config.seed, config.variant)
+    return {(square,): multiplicity for square, multiplicity in chosen.items()}
+
+
+def choose_starts(board: Board, start: str, seed: int, variant: str = "both") -> dict[int, int]:
+    """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
+    if (start in ("all", "classes") or start.startswith("random")) and board.squares > SEARCH_SQUARES:
+        raise BadRequest(
+            f"start squares of a board with more than {SEARCH_SQUARES:,} squares are named: {start!r}; such as a1"
+        )
+    if start == "all":
+        return dict.fromkeys(range(board.squares), 1)
+    if start == "classes":
+        return board.classes
+    if start.startswith("random"):
+        return dict.fromkeys(random_squares(board, start, seed, variant), 1)
+    return dict.fromkeys(named_squares(board, start, variant), 1)
+
+
+def random_squares(board: Board, start: str, seed: int, variant: str) -> list[int]:
+    """`random:5` draws five squares that can start a tour: those with the lowest hash of seed and square."""
+    match = re.fullmatch(r"random:([0-9]{1,9})", start)
+    if not match or int(match[1]) < 1:
+        raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
+    ranked = np.argsort(_hashes(seed, board.squares), kind="stable").tolist()
+    possible = (square for square in ranked if not why_no_tour_from(board, square, variant))
+    drawn = list(islice(possible, int(match[1])))
+    if len(drawn) < int(match[1]):
+        raise BadRequest(f"only {len(drawn)} squares of {board} can start a tour: {start!r}")
+    return sorted(drawn)
+
+
+def _hashes(seed: int, squares: int) -> NDArray[np.uint64]:
+    """A hash of the seed and each square."""
+    return _mix(np.arange(squares, dtype=np.uint64) ^ _mix(np.array([seed], dtype=np.uint64)))
+
+
+def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Steele, Lea and Flood's SplitMix64."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def named_squares(board: Board, start: str, variant: str) -> list[int]:
+    names = [name.strip() for name in start.split(",")]
+    if len(names) == 1 and not re.search("[0-9]", start):
+        raise BadRequest(f"start is all, classes, once, random:N or squares such as a1,d4: {start!r}")
+    squares = [board.square(name) for name in names]
+    for place, square in enumerate(squares):
+        if square in squares[:place]:
+            raise BadRequest(f"a start square is named twice: {board.name(square)!r}")
+        reason = why_no_tour_from(board, square, variant)
+        if reason:
+            raise BadRequest(f"{reason}: {board.name(square)!r} on {board}; use {_instead(board, square)}")
+    return sorted(squares)
+
+
+def _instead(board: Board, square: int) -> str:
+    """What to ask for instead of a square on which no such tour starts."""
+    if why_no_tour_from(board, square) is None:
+        return "--variant closed or both"
+    return "another square" if square == board.missing else "a square of the other colour"

@@ -1,16 +1,22 @@
-"""How large is a search? Estimated by random descents, before it is made: see `kernels.descent`.
+"""How large is a search? Estimated by random descents, before it is made (see `kernels.descent`), and split by that.
 
 A search of a whole board may take a second or longer than the world stands, and so may its parts. Knowing roughly
 which, jobs can be split where it pays, started with the largest, and their progress weighed.
+
+A path is split by taking its place with all paths that are one square longer and that the search would take: they are
+disjoint and leave nothing out. The largest search, by estimate, is split first; so more prefixes refine fewer, and no
+job is much larger than the others: many workers end at about the same time. The descents have a fixed seed: every
+machine splits alike. On boards beyond any estimate the shortest prefix is split first.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +24,72 @@ from numpy.typing import NDArray
 from ..kernels import depth_first, descent
 from ..kernels.cache import load_kernel
 from ..model.board import Board
-from ..model.config import Config
+from ..model.config import BY_SIZE, SIZED_SQUARES, Config
 from ..model.jobs import Cursor
 from ..search.depth_first import rules_of
 from ..search.tables import neighbour_table
 
 DESCENTS = 32
+SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a file
+JOBS = 2_000  # for searches of any size: enough for some hundred workers
 
 _CALL_PLACEMENTS = 20_000_000  # at the most in one call of a kernel, so that Python hears Ctrl-C
 _SQUARE_BYTES = 4
 
 Guess = NDArray[np.float64]
 Sizes = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Branch(NamedTuple):
+    """A prefix by the estimated iterations below it, negative: the largest comes first, then the shortest."""
+
+    rank: float
+    length: int
+    prefix: Cursor
+
+
+def split(config: Config, prefixes: Sequence[Cursor], small: int = SMALL, jobs: int = JOBS) -> list[list[Cursor]]:
+    """For each prefix those that it is split into, in order of squares.
+
+    By size, what has at most `small` iterations is left whole, and a search of any size makes about so many jobs.
+    """
+    if config.split == BY_SIZE and config.board.squares > SIZED_SQUARES:
+        return [[prefix] for prefix in prefixes]  # no worker comes to the end of any of them
+    roots = _branches(config, prefixes)
+    if config.split == BY_SIZE:
+        limit = max(small, -sum(root.rank for root in roots) / jobs)
+        return [_split(config, root, jobs, limit) for root in roots]
+    return [_split(config, root, config.split, 0.0) for root in roots]
+
+
+def _split(config: Config, root: Branch, most: int, limit: float) -> list[Cursor]:
+    """Split until there are `most` prefixes, or none is larger than `limit`, or nothing can be split."""
+    heap, whole = [root], list[Cursor]()
+    while heap and len(heap) + len(whole) < most and -heap[0].rank > limit:
+        largest = heapq.heappop(heap).prefix
+        children = _children(config, largest)
+        if not children:
+            whole.append(largest)
+        for child in children:
+            heapq.heappush(heap, child)
+    return sorted([*whole, *(branch.prefix for branch in heap)])
+
+
+def _children(config: Config, prefix: Cursor) -> list[Branch]:
+    """The paths one square longer that the search takes; none if they would be whole tours."""
+    if len(prefix) + 2 > config.board.length:
+        return []
+    longer = [(*prefix, square) for square in config.board.neighbours[prefix[-1]] if square not in prefix]
+    return [branch for branch in _branches(config, longer) if branch.rank < 0]
+
+
+def _branches(config: Config, prefixes: Sequence[Cursor]) -> list[Branch]:
+    """Beyond measure, all that the search takes are alike: one descent tells which these are."""
+    if config.board.squares <= SIZED_SQUARES:
+        sizes = sizes_of(config, prefixes)[0]
+    else:
+        sizes = np.where(sizes_of(config, prefixes, 1)[0] > 0, np.inf, 0.0)
+    return [Branch(-size, len(prefix), prefix) for prefix, size in zip(prefixes, sizes.tolist(), strict=True)]
 
 
 def sizes_of(

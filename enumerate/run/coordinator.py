@@ -23,8 +23,7 @@ from ..plan.forecast import Outlook, look_ahead, refuse_endless
 from ..plan.plan import make_plan, refuse_impossible
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
-from .reconcile import reconcile
-from .report import Report
+from .report import Report, reconcile
 from .tidying import SIZES, SUMS, tidied
 from .worker import run_slice
 
@@ -64,7 +63,8 @@ def run(
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice)
             if outlook:
-                _weigh(run_.progress, outlook)
+                for job, weight in zip(run_.progress, outlook.weights.tolist(), strict=True):
+                    job.weight = weight
             with stopped_by_storage(config.place):
                 report = _run(held_.config, plan, executor, run_, observer, stopping)
     report.comparisons = reconcile(report.config, report.summary)
@@ -88,7 +88,9 @@ def _run(
 ) -> Report:  # fmt: skip
     """Work off what an opened run has left."""
     _refuse_smaller_budget(config, run_.before, run_.progress)
-    queue = deque(slice_ for job in _largest_first(run_.progress) if (slice_ := job.next_slice(config)))
+    # The largest first, so that workers end at about the same time; jobs of one weight stay in their order.
+    largest_first = sorted(run_.progress, key=lambda job: -job.weight)
+    queue = deque(slice_ for job in largest_first if (slice_ := job.next_slice(config)))
     report = Report(config, worked=bool(queue))
     if not queue and not run_.manifest.shift:
         report.summary = summary_table(config, run_.progress)
@@ -109,16 +111,6 @@ def _run(
     _conclude(report, run_, asked, plan)
     report.interrupted = stopping() and not report.complete
     return report
-
-
-def _weigh(progress: list[JobProgress], outlook: Outlook) -> None:
-    for job, weight in zip(progress, outlook.weights, strict=True):
-        job.weight = float(weight)
-
-
-def _largest_first(progress: list[JobProgress]) -> list[JobProgress]:
-    """So that workers end at about the same time; jobs of one weight stay in their order."""
-    return sorted(progress, key=lambda job: -job.weight)
 
 
 def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) -> None:

@@ -6,21 +6,18 @@ writes is read here. Work that writes nothing has no output, and its place is em
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 
 from .. import __version__
 from ..kernels.cache import search_hash
 from ..ledger.layout import new_token
+from ..ledger.manifest import package_versions
 from ..ledger.storage import Folder, open_storage
 from ..model.errors import BadRequest, EnumerateError
-
-# Parts are the same bytes everywhere only if the same pyarrow writes them.
-_PACKAGES = ("numba", "numpy", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,8 @@ class Facts:
 
     program: str = __version__
     search: str = field(default_factory=search_hash)
-    packages: tuple[str, ...] = field(
-        default_factory=lambda: tuple(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
+    packages: str = field(  # parts are the same bytes everywhere only if the same pyarrow writes them
+        default_factory=lambda: ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
     python: str = field(default_factory=platform.python_version)
 
@@ -84,11 +81,8 @@ class Handshake:
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
-        differing = [
-            f"{name} {theirs} there, {ours} here"
-            for name in ("program", "search", "packages", "python")
-            if (theirs := _shown(getattr(said.facts, name))) != (ours := _shown(getattr(self.facts, name)))
-        ]
+        theirs, ours = asdict(said.facts), asdict(self.facts)
+        differing = [f"{name} {theirs[name]} there, {ours[name]} here" for name in ours if theirs[name] != ours[name]]
         if differing:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
         if said.trouble:
@@ -97,7 +91,3 @@ class Handshake:
             return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
         self.proved.add(node)
         return None
-
-
-def _shown(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else ", ".join(value)

@@ -15,7 +15,6 @@ from ..ledger.manifest import (
     CONCLUDING,
     Manifest,
     create_manifest,
-    new_manifest,
     read_manifest,
     refuse_other_shift,
     replace_manifest,
@@ -101,8 +100,7 @@ def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Cal
         if fresh or storage.exists(DISCARDING):
             manifest, before = _start_over(storage, config), config
         elif manifest is None or before is None:
-            manifest, before = new_manifest(config), config
-            create_manifest(storage, manifest)
+            manifest, before = create_manifest(storage, config), config
         elif manifest.shift:  # its coordinator was lost: a worker it left must not record what is tidied away now
             manifest = replace(manifest, shift=CONCLUDING)
             replace_manifest(storage, manifest)
@@ -148,7 +146,6 @@ def _start_over(storage: Storage, config: Config) -> Manifest:
     for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
     storage.remove(FILES)
-    manifest = new_manifest(config)
-    create_manifest(storage, manifest)
+    manifest = create_manifest(storage, config)
     storage.remove([DISCARDING])
     return manifest

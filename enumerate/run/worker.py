@@ -6,8 +6,8 @@ import time
 
 from ..ledger.layout import record_name
 from ..ledger.manifest import find_manifest, is_of_run, refuse_other_shift
+from ..ledger.parts import Sink
 from ..ledger.records import commit, remove_slice
-from ..ledger.sink import Sink
 from ..ledger.storage import Storage, open_storage, stopped_by_storage
 from ..model.config import Config
 from ..model.errors import Stopped

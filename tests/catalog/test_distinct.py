@@ -20,20 +20,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enumerate.catalog.distinct import count_distinct, write_distinct
-from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, capacity_of
-from enumerate.catalog.packing import Packing
+from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, Packing, capacity_of
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.ledger.classes import find_record
 from enumerate.ledger.layout import DISTINCT as FOLDER
 from enumerate.ledger.layout import DISTINCT_RECORD as NAME
 from enumerate.ledger.layout import STAGING
+from enumerate.ledger.records import find_distinct
 from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
 from enumerate.model.board import Board
-from enumerate.model.config import parse_bytes
 from enumerate.model.errors import BadRequest, Damaged, Locked
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonical, square_dtype, symmetries
+from enumerate.model.values import parse_bytes
 
 from ..support import reference
 from ..support.commands import command, environment_with
@@ -295,11 +294,9 @@ def test_tours_that_come_in_another_order_give_the_same_bytes(run_folder, monkey
     assert dataset(run_folder) == before
 
 
-def test_many_parts_are_cut_at_the_same_rows_whatever_the_memory(sound, tmp_path, monkeypatch):
-    monkeypatch.setattr("enumerate.catalog.distinct._GROUP_BYTES", 32 * 50)
-    monkeypatch.setattr("enumerate.catalog.distinct._GROUPS", 3)
+def test_many_parts_are_cut_at_the_same_rows_whatever_the_memory(sound, tmp_path):
     folders = [shutil.copytree(sound, tmp_path / str(memory)) for memory in (SMALL, 2**30)]
-    reports = [write_distinct(folder, int(folder.name)) for folder in folders]
+    reports = [write_distinct(folder, int(folder.name), group_bytes=32 * 50, groups=3) for folder in folders]
     assert dataset(folders[0]) == dataset(folders[1])
     rows = [part.rows for part in reports[0].variants[0].parts]
     assert set(rows[:-1]) == {150}
@@ -337,7 +334,7 @@ def test_the_first_of_a_class_is_where_it_says(sound):
 
 
 def test_duckdb_and_polars_read_the_distinct_tours(sound):
-    expected = {each.variant: numbers(each)[1:] for each in find_record(Run(sound).storage).variants}
+    expected = {each.variant: numbers(each)[1:] for each in find_distinct(Run(sound).storage).variants}
     sums = "variant, count(distinct tour), sum(multiplicity), sum(found)"
     rows = duckdb.sql(f"select {sums} from '{sound}/{FOLDER}/**/*.parquet' group by variant").fetchall()
     assert {variant: tuple(map(int, sums)) for variant, *sums in rows} == expected
@@ -396,7 +393,7 @@ def deadly(function, times):
 
 module, name, times = {"rename": (os, "rename", 0), "second rename": (os, "rename", 1),
                        "second part": (folder, "_write_synced", 1),
-                       "record": (distinct, "write_record", 0), "removal": (folder.Folder, "remove", 0)}[sys.argv[2]]
+                       "record": (distinct, "record_distinct", 0), "removal": (folder.Folder, "remove", 0)}[sys.argv[2]]
 setattr(module, name, deadly(getattr(module, name), times))
 distinct.write_distinct(sys.argv[1])
 """
@@ -494,7 +491,7 @@ def test_a_disk_too_small_is_refused_before_any_work(run_folder, monkeypatch):
 
 def test_counting_writes_nothing_and_says_the_same(sound):
     before = run_files(sound)
-    record = find_record(Run(sound).storage)
+    record = find_distinct(Run(sound).storage)
     assert list(map(numbers, count_distinct(sound).variants)) == list(map(numbers, record.variants))
     assert run_files(sound) == before
 
@@ -549,7 +546,7 @@ def test_the_command_and_the_flag_of_a_run_do_the_same(tmp_path):
 
 def test_the_command_prints_numbers_or_is_quiet_and_says_if_the_run_is_unfinished(run_folder, sound):
     done = command("distinct", run_folder, "--count", cwd=run_folder)
-    open_ = find_record(Run(sound).storage).variants[0]
+    open_ = find_distinct(Run(sound).storage).variants[0]
     assert f"{open_.classes:,} distinct open tours among {open_.found:,};" in done.stdout
     assert f"{open_.multiplicity:,} undirected ones" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")

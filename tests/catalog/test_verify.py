@@ -11,8 +11,8 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.ledger.parts import PartWriter, tours_columns, tours_schema
-from enumerate.ledger.sealed import seal, unseal
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import Part
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from enumerate.ledger.layout import LOCK
-from enumerate.ledger.storage import Bucket, lease, objects
+from enumerate.ledger.storage import Bucket, objects
 from enumerate.model.errors import BadRequest, Locked
 
 from ..support.commands import wait_for
@@ -24,6 +24,12 @@ def storage(s3_place):
     return Bucket(s3_place)
 
 
+@pytest.fixture
+def brisk(s3_place):
+    """A storage whose lease is written anew often."""
+    return Bucket(s3_place, renew_seconds=0.1)
+
+
 def is_lost(hold):
     try:
         hold.check()
@@ -32,32 +38,30 @@ def is_lost(hold):
     return False
 
 
-def test_a_lease_is_written_anew_while_it_is_held_and_gone_afterwards(storage, monkeypatch):
-    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.1)
-    with storage.lock() as hold:
+def test_a_lease_is_written_anew_while_it_is_held_and_gone_afterwards(brisk):
+    with brisk.lock() as hold:
         versions = set()
-        wait_for(lambda: versions.add(storage.read(LOCK)) or len(versions) > 3)
+        wait_for(lambda: versions.add(brisk.read(LOCK)) or len(versions) > 3)
         hold.check()
-    assert not storage.exists(LOCK)
+    assert not brisk.exists(LOCK)
 
 
-def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_one_alone(storage, monkeypatch):
-    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.1)
-    with storage.lock() as hold:
-        storage.replace(LOCK, b"of another")
+def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_one_alone(brisk):
+    with brisk.lock() as hold:
+        brisk.replace(LOCK, b"of another")
         wait_for(lambda: is_lost(hold))
         with pytest.raises(Locked, match="another coordinator has taken this run over") as caught:
             hold.check()
-        assert storage.place in str(caught.value)
-    assert storage.read(LOCK) == b"of another"
+        assert brisk.place in str(caught.value)
+    assert brisk.read(LOCK) == b"of another"
 
 
-def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(storage, monkeypatch):
+def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(storage):
     """Its lease was taken over while nobody renewed it, and no thread has told it yet."""
     storage.create(NAME, NEW)
     with storage.lock() as hold:
         storage.client.store.put(LOCK, b"of another")
-        hold.renewed -= 3 * lease.RENEW_SECONDS
+        hold.renewed -= 3 * hold.renew_seconds
         for change in (lambda: storage.remove([NAME]), lambda: storage.replace(NAME, b"other")):
             with pytest.raises(Locked, match="another coordinator has taken this run over"):
                 change()
@@ -65,12 +69,11 @@ def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(s
     assert storage.read(LOCK) == b"of another"
 
 
-def test_a_coordinator_whose_lease_was_removed_is_told_so(storage, monkeypatch):
-    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.1)
-    with storage.lock() as hold:
-        storage.remove([LOCK])
+def test_a_coordinator_whose_lease_was_removed_is_told_so(brisk):
+    with brisk.lock() as hold:
+        brisk.remove([LOCK])
         wait_for(lambda: is_lost(hold))
-    assert not storage.exists(LOCK)
+    assert not brisk.exists(LOCK)
 
 
 REQUESTS = {

@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.ledger.layout import (
-    DistinctName,
     PartName,
     RecordName,
-    distinct_name,
     is_of_start,
-    parse_distinct_name,
     parse_part_name,
     parse_record_name,
     part_name,
@@ -20,7 +17,7 @@ from enumerate.ledger.layout import (
 )
 from enumerate.model.board import Board
 
-NAMES = {parse_record_name: record_name, parse_part_name: part_name, parse_distinct_name: distinct_name}
+NAMES = {parse_record_name: record_name, parse_part_name: part_name}
 
 numbers = st.integers(0, 10**8)
 cuts = st.none() | st.integers(1, 10**15)
@@ -31,11 +28,9 @@ parts = st.one_of(
     st.builds(PartName, st.sampled_from(["open", "closed"]), starts, numbers, numbers, cuts, st.just("")),
     st.builds(PartName, st.just("times"), starts, numbers, numbers, cuts, seals),
 )
-distinct = st.builds(DistinctName, st.sampled_from(["open", "closed"]), numbers)
 names = st.one_of(
     records.map(lambda record: record_name(*record)),
     parts.map(lambda part: part_name(*part)),
-    distinct.map(lambda part: distinct_name(*part)),
 )
 
 
@@ -48,11 +43,6 @@ def test_a_record_is_known_by_its_name(record):
 def test_a_part_is_known_by_its_name(part, start):
     assert parse_part_name(part_name(*part)) == part
     assert is_of_start(part_name(*part), start) == (part.start == start)
-
-
-@given(distinct)
-def test_a_part_of_distinct_tours_is_known_by_its_name(part):
-    assert parse_distinct_name(distinct_name(*part)) == part
 
 
 @given(names)

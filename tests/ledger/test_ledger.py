@@ -13,10 +13,9 @@ from enumerate.catalog.verify import verify
 from enumerate.ledger.job_progress import records
 from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
 from enumerate.ledger.layout import MANIFEST as NAME
-from enumerate.ledger.manifest import read_manifest, replace_manifest
+from enumerate.ledger.manifest import read_manifest, replace_manifest, seal, unseal
+from enumerate.ledger.parts import Sink
 from enumerate.ledger.records import name_of
-from enumerate.ledger.sealed import seal, unseal
-from enumerate.ledger.sink import Sink
 from enumerate.ledger.storage import is_url, open_storage
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 from enumerate.model.jobs import BUDGET, Totals

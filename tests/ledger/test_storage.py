@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from enumerate.ledger.layout import LOCK
-from enumerate.ledger.storage import Bucket, Folder, is_url, objects, open_storage
+from enumerate.ledger.storage import Bucket, Folder, is_url, open_storage
 from enumerate.model.errors import Damaged, Locked
 
 from ..support.commands import environment_with
@@ -45,6 +45,11 @@ def storage(place):
         pass
     storage.remove([LOCK])
     return storage
+
+
+def by_chunks(storage, chunk):
+    """The same storage; one that lists and removes many files in a request takes so many at a time."""
+    return Bucket(storage.place, chunk=chunk) if isinstance(storage, Bucket) else storage
 
 
 @pytest.fixture
@@ -177,8 +182,8 @@ def test_a_removed_file_is_gone_and_may_be_removed_again(storage):
     assert storage.read(NAME) == NEW
 
 
-def test_many_files_are_removed_at_once_whether_they_are_there_or_not_and_no_others(storage, monkeypatch):
-    monkeypatch.setattr(objects, "_DELETE_CHUNK", 4)
+def test_many_files_are_removed_at_once_whether_they_are_there_or_not_and_no_others(storage):
+    storage = by_chunks(storage, 4)
     for number in range(11):
         storage.create(f"a/{number}", b"")
     storage.remove(f"a/{number}" for number in range(2, 20) if number != 5)
@@ -208,8 +213,8 @@ def test_entries_come_one_after_the_other(storage):
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 5, 100])
-def test_every_file_is_listed_once_however_many_come_at_a_time(storage, monkeypatch, page):
-    monkeypatch.setattr(objects, "_LIST_CHUNK", page)
+def test_every_file_is_listed_once_however_many_come_at_a_time(storage, page):
+    storage = by_chunks(storage, page)
     made = ["start=a1-b/z", "start=a1/x", "start=a1/x-to-5", "start=a1/x.json", "start=a10/y", "start=b/1/2/3"]
     for name in made:
         storage.create(f"tours/{name}", b"")

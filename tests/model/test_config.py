@@ -6,8 +6,9 @@ import pytest
 
 from enumerate.cli.request import Request
 from enumerate.model.board import Board
-from enumerate.model.config import Config, read_toml
+from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
+from enumerate.model.values import read_toml
 
 LARGEST = 10**18
 

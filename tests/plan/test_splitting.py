@@ -20,8 +20,8 @@ from enumerate.model.board import Board
 from enumerate.model.config import BY_SIZE, MAX_SPLIT, Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.jobs import Job
-from enumerate.plan import splitting
-from enumerate.plan.plan import make_plan
+from enumerate.plan import sizes
+from enumerate.plan.plan import choose_beginnings, make_plan
 
 from ..support import reference
 from ..support.commands import children, command, started, wait_for
@@ -154,27 +154,31 @@ def test_a_split_does_not_depend_on_the_other_start_squares():
 # By size
 
 
+def split_by_size(config, **limits):
+    """The paths that the searches of a config are split into."""
+    groups = sizes.split(config.settled, list(choose_beginnings(config)), **limits)
+    return [path for group in groups for path in group]
+
+
 @pytest.mark.parametrize(
     ("limit", "values"),
     [(2_000, {"size": (5, 6), "variant": "both"}), (5_000, {"size": (6, 6), "variant": "closed", "start": "once"}),
      (100_000, {"size": (6, 6), "variant": "both", "start": "c2,c3"})],
     ids=["5x6", "6x6 once", "6x6"],
 )  # fmt: skip
-def test_by_size_no_job_is_much_larger_than_the_limit_and_none_is_split_in_vain(monkeypatch, limit, values):
+def test_by_size_no_job_is_much_larger_than_the_limit_and_none_is_split_in_vain(limit, values):
     """By the iterations that the searches really take: the estimates decide, so there is some room."""
-    monkeypatch.setattr(splitting, "SMALL", limit)
     config = config_for(**values)
     assert config.settled.split == BY_SIZE
-    took = [search(config, path[0], prefix=path)[3].iterations for path in prefixes.__wrapped__(config)]
+    took = [search(config, path[0], prefix=path)[3].iterations for path in split_by_size(config, small=limit)]
     assert max(took) < 2.5 * limit
     assert len(took) < 10 * sum(took) / limit + 30
 
 
-def test_by_size_a_large_search_is_split_into_some_thousand_jobs_at_most(monkeypatch):
-    monkeypatch.setattr(splitting, "SMALL", 1)
-    monkeypatch.setattr(splitting, "JOBS", 100)
+def test_by_size_a_large_search_is_split_into_some_thousand_jobs_at_most():
     config = config_for((6, 6), variant="both", start="c2,c3")
-    took = np.array([search(config, path[0], prefix=path)[3].iterations for path in prefixes.__wrapped__(config)])
+    paths = split_by_size(config, small=1, jobs=100)
+    took = np.array([search(config, path[0], prefix=path)[3].iterations for path in paths])
     assert 100 <= len(took) < 400
     assert took.max() < 4 * took.sum() / 100
 

@@ -19,7 +19,7 @@ from enumerate.cli.app import main
 from enumerate.executors.events import Finished
 from enumerate.ledger.diversity import Diversity
 from enumerate.ledger.job_progress import JobProgress
-from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.model.board import Board
 from enumerate.model.config import BY_SIZE, Config
 from enumerate.model.errors import BadRequest
@@ -27,7 +27,7 @@ from enumerate.model.literature import Published
 from enumerate.plan import forecast as outlook
 from enumerate.plan.forecast import look_ahead, refuse_endless
 from enumerate.plan.plan import make_plan
-from enumerate.run import reconcile
+from enumerate.run import report as reporting
 from enumerate.run.coordinator import run
 from enumerate.view.progress import Tally
 
@@ -356,8 +356,8 @@ def test_a_count_that_is_not_the_published_one_is_a_loud_error(tmp_path, monkeyp
     words = ["--size", "5", "--variant", "both", "--max", "0", "--executor", "serial", "--output", str(tmp_path / "r")]
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(reconcile, "published_tours", lambda board, variant: Published(1_729, "A Table"))
-    monkeypatch.setattr(reconcile, "published", lambda board, what: None)
+    monkeypatch.setattr(reporting, "published_tours", lambda board, variant: Published(1_729, "A Table"))
+    monkeypatch.setattr(reporting, "published", lambda board, what: None)
     for quiet in (["--quiet"], [], ["--json"]):
         assert main([*words, *quiet]) == 4
         out, err = capsys.readouterr()
@@ -373,8 +373,8 @@ def test_a_count_that_is_not_the_published_one_is_a_loud_error(tmp_path, monkeyp
 
 def test_an_odd_number_of_directed_closed_tours_is_not_rounded(monkeypatch):
     """17 closed tours from one square cannot be cycles in two directions: they are shown as they are."""
-    monkeypatch.setattr(reconcile, "published", lambda board, what: Published(8, "A Table"))
-    found = list(reconcile._cycles(Board(5, 6), 17, 2))
+    monkeypatch.setattr(reporting, "published", lambda board, what: Published(8, "A Table"))
+    found = list(reporting._cycles(Board(5, 6), 17, 2))
     assert [(each.line, each.agrees) for each in found] == [("17 directed closed tours, but A Table has 16", False)]
 
 

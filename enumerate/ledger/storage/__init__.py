@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...model.addresses import refuse_strange_url
 from ...model.errors import Stopped
+from ...model.values import refuse_strange_url
 from .folder import Folder
 from .objects import Bucket
 from .protocol import Entry, Hold, Storage, is_url

@@ -67,12 +67,12 @@ class Folder:
             staged.unlink(missing_ok=True)
 
     def replace(self, name: str, data: Buffer) -> None:
-        self._move(self._stage(name, data), name)
+        staged, path = self._stage(name, data), self._with_folder(name)
+        os.replace(staged, path)
+        _sync_folder(path.parent)
 
     def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
-        for left in self.path(STAGING).glob(
-            f"{folder}.*"
-        ):  # of a call that was killed: whoever calls this has the lock
+        for left in self.path(STAGING).glob(f"{folder}.*"):  # of a call that was killed: who calls this has the lock
             shutil.rmtree(left, ignore_errors=True)
         made = self.path(f"{STAGING}/{folder}.{_PROCESS}-{next(_counter)}")
         try:
@@ -162,11 +162,6 @@ class Folder:
             path.unlink(missing_ok=True)
             raise
         return path
-
-    def _move(self, staged: Path, name: str) -> None:
-        path = self._with_folder(name)
-        os.replace(staged, path)
-        _sync_folder(path.parent)
 
     def _link(self, staged: Path, path: Path) -> bool:
         created = True

@@ -17,23 +17,25 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from obstore.exceptions import AlreadyExistsError, PreconditionError
 
 from ...model.errors import Locked
 
+T = TypeVar("T")
+Ask = Callable[[Callable[[], Any]], Any]
+
 _log = logging.getLogger(__name__)
 RENEW_SECONDS = 3.0
-GONE_SECONDS = 3 * RENEW_SECONDS
 _POLL_SECONDS = 0.5
 
 
 class Lease:
-    """The lease of one run, held in a `with` block."""
+    """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
 
-    def __init__(self, store: Any, name: str, place: str, ask: Callable[[Callable[[], Any]], Any]) -> None:
-        self.store, self.name, self.place, self.ask = store, name, place, ask
+    def __init__(self, store: Any, name: str, place: str, ask: Ask, renew_seconds: float) -> None:
+        self.store, self.name, self.place, self.ask, self.renew_seconds = store, name, place, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
         self.renewed = float("-inf")
@@ -48,23 +50,23 @@ class Lease:
 
     def confirm(self) -> None:
         """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
-        asleep = time.monotonic() - self.renewed > 2 * RENEW_SECONDS
+        asleep = time.monotonic() - self.renewed > 2 * self.renew_seconds
         if asleep and not self.lost and not self._write(self.version):
             self.lost = True
         self.check()
 
     def __enter__(self) -> Lease:
-        if not self._write("create"):
-            self._write_over(self._abandoned())
+        if not self._write("create") and not self._write(self._abandoned() or "create"):
+            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
         self.renewer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        self.renewer.join(RENEW_SECONDS)
+        self.renewer.join(self.renew_seconds)
         with contextlib.suppress(OSError):  # then it is found abandoned
             if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
-                self.ask(self._delete)
+                self.ask(lambda: found(self.store.delete, self.name))
 
     def refuse_if_held(self) -> None:
         if self._found():
@@ -72,7 +74,7 @@ class Lease:
 
     def _abandoned(self) -> dict[str, str]:
         """The version of a lease whose owner is gone (none: it was given back); Locked if the owner is at work."""
-        seen, give_up = self._found(), time.monotonic() + GONE_SECONDS
+        seen, give_up = self._found(), time.monotonic() + 3 * self.renew_seconds
         while seen and time.monotonic() < give_up:
             time.sleep(_POLL_SECONDS)
             now = self._found()
@@ -80,10 +82,6 @@ class Lease:
                 raise Locked(f"another process is working on this run: {self.place!r}")
             seen = now
         return seen
-
-    def _write_over(self, version: dict[str, str]) -> None:
-        if not self._write(version or "create"):
-            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
 
     def _write(self, condition: Any) -> bool:
         """Write the lease if the condition holds, and remember its version. Each version has content of its own."""
@@ -110,7 +108,7 @@ class Lease:
         return False
 
     def _renew(self) -> None:
-        while not self.ended.wait(RENEW_SECONDS):
+        while not self.ended.wait(self.renew_seconds):
             try:
                 if not self._write(self.version):
                     self.lost = True
@@ -120,19 +118,16 @@ class Lease:
 
     def _found(self) -> dict[str, str]:
         """The version that is there, or none."""
+        answer = self.ask(lambda: found(self.store.head, self.name))
+        return _version(answer) if answer else {}
 
-        def head() -> dict[str, str]:
-            try:
-                return _version(self.store.head(self.name))
-            except FileNotFoundError:
-                return {}
 
-        found: dict[str, str] = self.ask(head)
-        return found
-
-    def _delete(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self.store.delete(self.name)
+def found(request: Callable[[Any], T], key: Any) -> T | None:
+    """The answer of a store, or None if it has no such object."""
+    try:
+        return request(key)
+    except FileNotFoundError:
+        return None
 
 
 def _version(answer: Any) -> dict[str, str]:

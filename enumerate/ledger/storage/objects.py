@@ -24,22 +24,24 @@ from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from ...model.errors import BadRequest, Damaged
 from ..layout import LOCK
 from .credentials import s3_settings
-from .lease import Lease
+from .lease import RENEW_SECONDS, Lease, found
 from .protocol import Buffer, Entry
 
 PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
 FIRST_SECONDS = 10.0  # the same, for a store that has not answered yet
-_LIST_CHUNK = 1000
-_DELETE_CHUNK = 1000
+CHUNK = 1000  # objects that a store lists or removes in one request
 
 T = TypeVar("T")
 
 
 class Bucket:
-    """The files of one run, below one prefix of a bucket."""
+    """The files of one run, below one prefix of a bucket.
 
-    def __init__(self, place: str) -> None:
-        self.place = place.rstrip("/")
+    `chunk`: how many objects the store lists or removes in one request; `renew_seconds`: see `Lease`.
+    """
+
+    def __init__(self, place: str, chunk: int = CHUNK, renew_seconds: float = RENEW_SECONDS) -> None:
+        self.place, self.chunk, self.renew_seconds = place.rstrip("/"), chunk, renew_seconds
         self.client = _client(self.place)
         self.store = self.client.store
         self.lease: Lease | None = None  # of a coordinator
@@ -48,10 +50,10 @@ class Bucket:
         return f"{self.place}/{name}"
 
     def exists(self, name: str) -> bool:
-        return self._ask(lambda: _found(self.store.head, name)) is not None
+        return self._ask(lambda: found(self.store.head, name)) is not None
 
     def read(self, name: str) -> bytes:
-        got = self._ask(lambda: _found(lambda key: self.store.get(key).bytes(), name))
+        got = self._ask(lambda: found(lambda key: self.store.get(key).bytes(), name))
         if got is None:
             raise Damaged(f"cannot be read (no such object): {name}")
         return bytes(got)
@@ -62,12 +64,12 @@ class Bucket:
         while True:
             page = self._ask(lambda after=last: self._page(prefix, after))  # type: ignore[misc]
             yield from (Entry(meta["path"], meta["size"]) for meta in page)
-            if len(page) < _LIST_CHUNK:
+            if len(page) < self.chunk:
                 return
             last = page[-1]["path"]
 
     def _page(self, prefix: str | None, after: str | None) -> list[Any]:
-        stream = self.store.list(prefix, offset=after, chunk_size=_LIST_CHUNK)
+        stream = self.store.list(prefix, offset=after, chunk_size=self.chunk)
         return list(next(iter(stream), ()))
 
     def create(self, name: str, data: Buffer) -> bool:
@@ -75,7 +77,7 @@ class Bucket:
             try:
                 self.store.put(name, bytes(data), mode="create", use_multipart=False)
             except AlreadyExistsError:
-                if _found(self.store.head, name) is None:
+                if found(self.store.head, name) is None:
                     raise Passing from None  # two writers met, and both were turned away
                 return False
             return True
@@ -96,10 +98,10 @@ class Bucket:
 
     def remove(self, names: Iterable[str]) -> None:
         left = list(names)
-        for first in range(0, len(left), _DELETE_CHUNK):
-            chunk = left[first : first + _DELETE_CHUNK]
+        for first in range(0, len(left), self.chunk):
+            chunk = left[first : first + self.chunk]
             self._confirm()
-            self._ask(lambda keys=chunk: _found(self.store.delete, keys))  # type: ignore[misc]
+            self._ask(lambda keys=chunk: found(self.store.delete, keys))  # type: ignore[misc]
 
     def _confirm(self) -> None:
         if self.lease:
@@ -107,7 +109,7 @@ class Bucket:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[Lease]:
-        with Lease(self.store, LOCK, self.place, self._ask) as lease:
+        with self._lease() as lease:
             self.lease = lease
             try:
                 yield lease
@@ -116,10 +118,13 @@ class Bucket:
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:
-        lease = Lease(self.store, LOCK, self.place, self._ask)
+        lease = self._lease()
         lease.refuse_if_held()
         yield
         lease.refuse_if_held()  # one that began meanwhile has changed what was read
+
+    def _lease(self) -> Lease:
+        return Lease(self.store, LOCK, self.place, self._ask, self.renew_seconds)
 
     def _ask(self, request: Callable[[], T]) -> T:
         """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
@@ -133,9 +138,8 @@ class Bucket:
             except (BaseError, FileNotFoundError, Passing) as error:  # what is not found here is the bucket
                 lasting = not isinstance(error, GenericError | Passing) or self._is_refusal(error)
                 if lasting or time.monotonic() + pause > give_up:
-                    self.client.patience = (
-                        1.0  # out of reach by now: what is still to be tidied up may try, but not for long
-                    )
+                    # Out of reach by now: what is still to be tidied up may try, but not for long.
+                    self.client.patience = 1.0
                     raise OSError(None, _reason(error)) from None  # the error itself may name keys
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(5.0, 2 * pause)
@@ -173,19 +177,8 @@ def _client(place: str) -> Client:
     try:
         return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
     except (BaseError, ValueError) as error:
-        raise BadRequest(f"cannot use the object store: {place!r} ({_first_line(error)})") from None
-
-
-def _first_line(error: Exception) -> str:
-    """Of an error in the settings of a store; these name keys by their names only."""
-    return str(error).strip().split("\n")[0]
-
-
-def _found(request: Callable[[Any], T], key: Any) -> T | None:
-    try:
-        return request(key)
-    except FileNotFoundError:
-        return None
+        reason = str(error).strip().split("\n")[0]  # errors in the settings name keys by their names only
+        raise BadRequest(f"cannot use the object store: {place!r} ({reason})") from None
 
 
 def _reason(error: Exception) -> str:

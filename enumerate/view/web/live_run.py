@@ -19,8 +19,8 @@ from urllib.parse import quote
 from ...catalog.reader import Run
 from ...ledger.job_progress import JobProgress
 from ...ledger.layout import MANIFEST, is_of_start
+from ...ledger.parts import counted
 from ...ledger.records import read_record
-from ...ledger.sink import counted
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult

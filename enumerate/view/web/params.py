@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from ...model.board import Board, parse_size
-from ...model.config import hint
 from ...model.errors import BadRequest
 from ...model.theorems import are_near
 from ...model.tour import SYMMETRIES
+from ...model.values import hint
 from .filters import SORTS, SYMMETRIC, Wanted
 
 SMALLEST, LARGEST = 3, 20  # rows, and columns, of boards to play on and to watch

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumerate.ledger.sealed import seal, unseal
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.model.errors import Damaged
 
 RECORD = {"job": 3, "ended": "full", "cursor": [0, 17, 34], "seconds": 0.25, "first": None, "ok": True, "text": "…\n"}

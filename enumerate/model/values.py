@@ -1,0 +1,94 @@
+"""Single values of a request: what cannot be one is refused before anything is tried."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+
+from .errors import BadRequest
+
+LOCAL, AUTO = "local", "auto"  # addresses of a Ray cluster, beside host:port
+OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
+
+
+def one_of(name: str, word: str, choices: tuple[str, ...]) -> None:
+    if word not in choices:
+        known = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise BadRequest(f"{name} is {known}: {word!r}{hint(word, choices)}")
+
+
+def in_range(name: str, value: int, low: int, high: int, meaning: str = "") -> None:
+    if not low <= value <= high:
+        more = f" ({meaning})" if meaning else ""
+        raise BadRequest(f"{name} is a whole number from {low} to {high:,}{more}: {shown(value)}")
+
+
+def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
+    """'; did you mean ...?' for a word close to one of the choices, else nothing."""
+    close = difflib.get_close_matches(word.replace("_", "-"), choices, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it; Python refuses to print numbers of many thousand digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number with too many digits"
+
+
+def parse_bytes(text: str) -> int:
+    """`64MiB`, `1.5 GB`, or a number of bytes."""
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([kmgt]?)(i?)b)?", text.strip().lower())
+    if not match:
+        raise BadRequest(f"expected a size such as 512MiB or 2GB: {text!r}")
+    number, unit, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** "_kmgt".index(unit or "_"))
+
+
+def read_toml(path: str) -> dict[str, object]:
+    """The keys of a config file. Unknown ones are found by `Config.from_values`."""
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise BadRequest(f"cannot read the config file: {path!r} ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or absurd numbers and depths
+        raise BadRequest(f"the config file is not valid TOML: {path!r} ({error})") from None
+
+
+def refuse_strange_address(address: str) -> None:
+    """An address that cannot be one, before anything is tried."""
+    if address.startswith("ray://"):
+        raise BadRequest(
+            f"Ray's client protocol is not supported: {address!r};"
+            " run this on a machine of the cluster with --address auto, or give host:port of its head"
+        )
+    host, _, port = address.rpartition(":")
+    if address not in (LOCAL, AUTO) and not (host and "/" not in host and _is_port(port)):
+        raise BadRequest(f"address is auto, local or host:port: {address!r}")
+
+
+def _is_port(word: str) -> bool:
+    return word.isascii() and word.isdigit() and 0 < int(word) < 65_536
+
+
+def refuse_strange_url(place: str) -> None:
+    """An address that cannot be one, before anything is tried. Credentials in it are not repeated in the error."""
+    scheme, _, rest = place.partition("://")
+    if scheme not in OBJECT_STORES:
+        raise BadRequest(
+            f"output is a folder, or an address that begins with {', '.join(OBJECT_STORES)}://: {scheme + '://'!r}"
+        )
+    if "@" in rest or "?" in rest:
+        raise BadRequest(f"output is {scheme}://bucket/run and nothing more: credentials belong into the environment")
+    if not rest.split("/")[0]:
+        raise BadRequest(f"output names no bucket: {place!r}")
+    bucket, *names = rest.rstrip("/").split("/")
+    plain = all(
+        name not in ("", ".", "..") and re.fullmatch(r"(?!\s)[^\x00-\x1f\x7f\\#%]+(?<!\s)", name) for name in names
+    )
+    if not re.fullmatch(r"[\w.-]+", bucket) or not plain:  # else two addresses could mean one place
+        raise BadRequest(f"output is {scheme}://bucket/run, with plain names between the slashes: {place!r}")
