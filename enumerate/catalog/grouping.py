@@ -45,7 +45,7 @@ def _packing_kernel(width: int) -> Any:
         row = np.empty((1, 12), dtype=np.uint64)
         kernel.pack_canonical(tour, True, *board_arrays(board), _places(board), row, np.empty(1, dtype=np.uint8))
 
-    return load_kernel("canonical", ("pack_canonical",), width, warm_up)
+    return load_kernel("classify", ("pack_canonical",), width, warm_up)
 
 
 def board_arrays(board: Board) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint16]]:

@@ -1,21 +1,41 @@
-"""The executor that a config asks for."""
+"""The executor that a config asks for; the one without workers is here."""
 
 from __future__ import annotations
 
+import socket
+from collections import deque
+from collections.abc import Callable, Generator
+
 from ..model.config import LARGEST, Config, usable_cores
-from .events import Executor, Handshake
-from .processes import processes
+from ..model.jobs import Slice
+from .events import Event, Executor, Finished, Handshake, Started, Work
+from .processes import ProcessPool
 from .ray_connection import connect
-from .serial import Serial
+from .supervisor import Supervisor
 
 
 def make_executor(config: Config, handshake: Handshake) -> Executor:
     """Workers of this machine or of a cluster. Those on other machines have to pass the handshake first."""
+    workers = config.workers or usable_cores()
     if config.address:
-        connection = connect(config.address, config.workers or usable_cores())
-        from .ray_cluster import ray_cluster  # noqa: PLC0415  # Ray is slow to import, and often not there
+        connection = connect(config.address, workers)
+        from .ray_cluster import RayPool  # noqa: PLC0415  # Ray is slow to import, and often not there
 
-        return ray_cluster(connection, handshake, config.workers or LARGEST)
+        return Supervisor(RayPool(connection, handshake, config.workers or LARGEST))
     if config.executor == "serial":
         return Serial()
-    return processes(config.workers or usable_cores())
+    return Supervisor(ProcessPool(workers))
+
+
+class Serial:
+    """One slice after the other in this process: the executor to debug with. Errors come through as they are."""
+
+    slots = 1
+
+    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
+        while queue and not stopping():
+            slice_ = queue.popleft()
+            yield Started(0, slice_)
+            yield Finished(0, socket.gethostname(), slice_, work(slice_))
+
+    def close(self) -> None: ...

@@ -18,7 +18,7 @@ from typing import cast
 
 from ..model.jobs import Slice
 from .events import Work
-from .supervisor import Died, Outcome, Ready, Supervisor, attempt
+from .supervisor import Died, Outcome, Ready, attempt
 
 _context = multiprocessing.get_context("spawn")
 
@@ -63,18 +63,13 @@ class ProcessPool:
 
     def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[tuple[ProcessWorker, Outcome]]:
         by_connection = {worker.connection: worker for worker in workers}
-        heard = wait(list(by_connection), seconds)
-        return [(by_connection[cast(Connection, end)], by_connection[cast(Connection, end)].hear()) for end in heard]
+        heard = (by_connection[cast(Connection, end)] for end in wait(list(by_connection), seconds))
+        return [(worker, worker.hear()) for worker in heard]
 
     def leave_out(self, node: str, for_good: bool) -> bool:  # noqa: ARG002
         return False  # there is only this machine
 
     def close(self) -> None: ...
-
-
-def processes(workers: int) -> Supervisor[ProcessWorker]:
-    """An executor with so many worker processes."""
-    return Supervisor(ProcessPool(workers))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from ..model.errors import Stopped
 from ..model.jobs import Slice
 from .events import Handshake, Work
 from .ray_connection import Connection
-from .supervisor import Died, Failed, Outcome, Ready, Supervisor, Unfit, attempt
+from .supervisor import Died, Failed, Outcome, Ready, Unfit, attempt
 
 LOOK_SECONDS = 1.0  # between two looks at which nodes there are
 DOUBT_SECONDS = 60.0
@@ -184,8 +184,3 @@ _MEANINGS = {
     "The node has died": "its node is gone",
     "worker process has died": PROCESS_ENDED,
 }
-
-
-def ray_cluster(connection: Connection, handshake: Handshake, most: int) -> Supervisor[RayWorker]:
-    """An executor on the slots of a cluster, at most so many."""
-    return Supervisor(RayPool(connection, handshake, most))

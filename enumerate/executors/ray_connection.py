@@ -38,16 +38,14 @@ _ENVIRONMENT = {
 class Connection:
     """A connected Ray; `close` disconnects, and ends a Ray that was started here."""
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, held: ExitStack) -> None:
         import ray
 
-        self.folder = folder
-        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
-        self.head = (host.strip("[]"), int(port))
-        self.held = ExitStack()
+        self.head, self.held = ray.get_runtime_context().gcs_address, held
         # Ray prints messages of its nodes to standard output, where the summary or one JSON document belongs.
-        nowhere = self.held.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # closed by `held`
-        self.held.enter_context(redirect_stdout(nowhere))
+        nowhere = held.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # closed by `held`
+        held.enter_context(redirect_stdout(nowhere))
+        held.callback(ray.shutdown)
 
     def head_answers(self) -> bool:
         try:
@@ -56,14 +54,7 @@ class Connection:
             return False
 
     def close(self) -> None:
-        import ray
-
-        try:
-            ray.shutdown()
-        finally:
-            self.held.close()
-            if self.folder:
-                shutil.rmtree(self.folder, ignore_errors=True)
+        self.held.close()
 
 
 def connect(address: str, workers: int) -> Connection:
@@ -82,7 +73,10 @@ def connect(address: str, workers: int) -> Connection:
             "--address needs Ray, and it is not installed: ./run.sh installs it when it sees the flag;"
             " else pip install 'knights-tour-enumerator[cluster]'"
         ) from None
+    held = ExitStack()
     folder = tempfile.mkdtemp(prefix="ray-") if address == LOCAL else None
+    if folder:
+        held.callback(shutil.rmtree, folder, ignore_errors=True)
     quietly: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     try:
         with _signals_kept(), _stderr_held():
@@ -96,12 +90,11 @@ def connect(address: str, workers: int) -> Connection:
     except BaseException as error:  # Ray raises what it likes: a version that differs, no token, a timeout
         with suppress(Exception):
             ray.shutdown()
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        held.close()
         if isinstance(error, BadRequest) or not isinstance(error, Exception):
             raise
         raise BadRequest(f"cannot use the Ray cluster: {address!r} ({' '.join(str(error).split())[:300]})") from None
-    return Connection(folder)
+    return Connection(held)
 
 
 def _found(address: str) -> str:
@@ -124,9 +117,8 @@ def _found(address: str) -> str:
 
 def _knock(address: str) -> None:
     """Whether somebody at the address speaks Ray's protocol (HTTP/2); Ray itself would try for two minutes."""
-    host, _, port = address.rpartition(":")
     try:
-        speaks = _speaks_http2((host.strip("[]"), int(port)), KNOCK_SECONDS)
+        speaks = _speaks_http2(address, KNOCK_SECONDS)
     except OSError as error:
         reason = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or str(error)
         raise BadRequest(f"no Ray cluster at {address!r} ({reason}); see `ray status` on its head") from None
@@ -134,9 +126,10 @@ def _knock(address: str) -> None:
         raise BadRequest(f"what answers at {address!r} is not a Ray cluster; give the port of its head, often 6379")
 
 
-def _speaks_http2(place: tuple[str, int], seconds: float) -> bool:
+def _speaks_http2(address: str, seconds: float) -> bool:
     """Whether the first answer to an empty settings frame is the server's settings. A frozen server gives none."""
-    with socket.create_connection(place, timeout=seconds) as line:
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as line:
         line.settimeout(seconds)
         line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
         frame = line.recv(9)

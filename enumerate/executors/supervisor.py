@@ -99,7 +99,7 @@ W = TypeVar("W", bound=Worker)
 
 
 class Pool(Protocol[W]):
-    """How workers are had."""
+    """How workers are obtained."""
 
     @property
     def slots(self) -> int:

@@ -54,3 +54,11 @@ def mix(x):
     x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
     return x ^ (x >> uint64(31))
+
+
+@njit(inline="always")
+def nth_bit(word, n):
+    """The number of the set bit that has n set bits below it."""
+    for _ in range(n):
+        word &= word - ONE
+    return lowest(word)

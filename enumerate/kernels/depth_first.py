@@ -24,23 +24,9 @@ import numpy as np
 from numba import njit, uint64
 
 from .classify import is_kept, is_structured, symmetry_of
-from .common import (
-    BAD_CURSOR,
-    BATCH_FULL,
-    BOTH,
-    CLOSED,
-    EXHAUSTED,
-    LIMIT_REACHED,
-    NOWHERE,
-    ONE,
-    OPEN,
-    ZERO,
-    lowest,
-    mix,
-    popcount,
-)
+from .common import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN, lowest, mix, popcount
 
-_0, _1 = ZERO, ONE
+_0, _1 = uint64(0), uint64(1)
 
 # Slots of `registers` (int64): what a search carries from call to call.
 DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, REGISTERS = 0, 1, 2, 3, 4, 5, 6
@@ -107,44 +93,42 @@ def _one_bit(word):
 
 
 @njit(inline="always")
+def _key(attacks, unvisited, square, shuffled, path_hash):
+    """The candidate with the least is tried first."""
+    return _shuffle_key(path_hash, square) if shuffled else popcount(attacks[square] & unvisited)
+
+
+@njit(inline="always")
 def _pick(attacks, neighbours, square, candidates, unvisited, fixed, shuffled, path_hash):
     """The candidate to try first after `square`."""
     best = lowest(candidates)
     if _one_bit(candidates):
         return best
-    rest = candidates & (candidates - _1)
-    if shuffled:
-        best_key = _shuffle_key(path_hash, best)
-        while rest:
-            other = lowest(rest)
-            rest &= rest - _1
-            key = _shuffle_key(path_hash, other)
-            if key < best_key:
-                best, best_key = other, key
-        return best
-    if fixed:
+    if fixed and not shuffled:
         i = 0
         while (candidates >> uint64(neighbours[square, i])) & _1 == _0:
             i += 1
         return uint64(neighbours[square, i])
-    fewest = popcount(attacks[best] & unvisited)
+    best_key, rest = _key(attacks, unvisited, best, shuffled, path_hash), candidates & (candidates - _1)
     while rest:
         other = lowest(rest)
         rest &= rest - _1
-        onward = popcount(attacks[other] & unvisited)
-        if onward < fewest:
-            best, fewest = other, onward
+        key = _key(attacks, unvisited, other, shuffled, path_hash)
+        if key < best_key:
+            best, best_key = other, key
     return best
 
 
 @njit(inline="always")
-def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
-    """The candidates after `square` that can lead to a tour, and the tight ones among them.
+def expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune):
+    """The candidates after `square`, with `prune` those that can lead to a tour, and the tight ones among them.
 
     `left` counts the unvisited squares and `end` is the square that must be the last one, if that is known. A tight
     candidate has one onward move: whichever child is not it inherits it as its `end`.
     """
     candidates = attacks[square] & unvisited
+    if not prune:
+        return candidates, _0
     if left == 1:
         if variant == CLOSED:
             candidates &= near_start
@@ -187,7 +171,7 @@ def _expand_bits(attacks, square, left, unvisited, end, variant, near_start):
     return candidates, tight
 
 
-def _search_bits(fixed, shuffles):
+def _bits(fixed, shuffles):
     @njit(nogil=True)
     def search_bits(
         attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
@@ -227,11 +211,9 @@ def _search_bits(fixed, shuffles):
                         iterations[found], closed[found] = count, is_closed
                         found += 1
                 else:
+                    candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
                     if prune:
-                        candidates, tight = _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
                         tights[depth], ends[depth] = tight, end
-                    else:
-                        candidates = attacks[square] & unvisited
                     if candidates == _0:
                         dead_ends += 1
 
@@ -260,10 +242,6 @@ def _search_bits(fixed, shuffles):
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
         return reason
 
-    return search_bits
-
-
-def _resume_bits(fixed, shuffles):
     @njit(nogil=True)
     def resume_bits(
         attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes, cursor, prefix
@@ -284,11 +262,8 @@ def _resume_bits(fixed, shuffles):
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
             shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
-            candidates, tight = attacks[square] & unvisited, _0
-            if prune:
-                candidates, tight = _expand_bits(
-                    attacks, square, squares - 1 - depth, unvisited, end, variant, near_start
-                )
+            left = squares - 1 - depth
+            candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
             if (candidates >> following) & _1 == _0:
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             picked = uint64(64)
@@ -301,7 +276,7 @@ def _resume_bits(fixed, shuffles):
         registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
         return LIMIT_REACHED
 
-    return resume_bits
+    return search_bits, resume_bits
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -312,26 +287,21 @@ def _resume_bits(fixed, shuffles):
 
 
 @njit(inline="always")
-def _take(neighbours, degrees, square, change):
+def mark_near(neighbours, near_start, start, value):
+    """Note the neighbours of the start square, or forget them."""
+    for i in range(8):
+        if neighbours[start, i] != NOWHERE:
+            near_start[neighbours[start, i]] = value
+
+
+@njit(inline="always")
+def take(neighbours, degrees, square, change):
     """Take a square (change -1) or give it back (+1): the degrees of its neighbours follow."""
     for i in range(8):
         other = neighbours[square, i]
         if other == NOWHERE:
             break
         degrees[other] += change
-
-
-@njit(inline="always")
-def _unvisited_around(neighbours, visited, square):
-    """The places of the unvisited neighbours of a square."""
-    places = 0
-    for i in range(8):
-        other = neighbours[square, i]
-        if other == NOWHERE:
-            break
-        if not visited[other]:
-            places |= 1 << i
-    return places
 
 
 @njit(inline="always")
@@ -353,8 +323,21 @@ def _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, path_h
 
 
 @njit(inline="always")
-def _expand_array(neighbours, degrees, candidates, near_start, ways_home, square, left, end, variant, tight):
-    """As `_expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
+def unvisited_around(neighbours, visited, square):
+    """The places of the unvisited neighbours of a square."""
+    places = 0
+    for i in range(8):
+        other = neighbours[square, i]
+        if other == NOWHERE:
+            break
+        if not visited[other]:
+            places |= 1 << i
+    return places
+
+
+@njit(inline="always")
+def expand_array(neighbours, degrees, candidates, near_start, ways_home, square, left, end, variant, tight):
+    """As `expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
 
     `ways_home` counts the unvisited neighbours of the start square.
     """
@@ -391,7 +374,7 @@ def _expand_array(neighbours, degrees, candidates, near_start, ways_home, square
 
 
 @njit(inline="always")
-def _inherit(end, tight, square):
+def inherit(end, tight, square):
     """The known last square of a child: its parent's, or the parent's tight candidate that the child is not."""
     if end != NOWHERE:
         return end
@@ -400,7 +383,7 @@ def _inherit(end, tight, square):
     return tight[1]
 
 
-def _search_array(fixed, shuffles):
+def _array(fixed, shuffles):
     @njit(nogil=True)
     def search_array(
         neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
@@ -413,7 +396,7 @@ def _search_array(fixed, shuffles):
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         end = np.int64(NOWHERE)
         if depth > 0:
-            end = np.int64(_inherit(ends[depth - 1], tights[depth - 1], square))
+            end = np.int64(inherit(ends[depth - 1], tights[depth - 1], square))
         reason, kept = BATCH_FULL, found
         while reason == BATCH_FULL and kept < tours.shape[0]:
             reason = LIMIT_REACHED
@@ -422,7 +405,7 @@ def _search_array(fixed, shuffles):
                 count += 1
                 path[depth] = square
                 visited[square] = True
-                _take(neighbours, degrees, square, -1)
+                take(neighbours, degrees, square, -1)
                 left = squares - 1 - depth
                 if shuffles:
                     hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
@@ -437,9 +420,9 @@ def _search_array(fixed, shuffles):
                         iterations[found], closed[found] = count, is_closed
                         found += 1
                 else:
-                    candidates = _unvisited_around(neighbours, visited, square)
+                    candidates = unvisited_around(neighbours, visited, square)
                     if prune:
-                        candidates = _expand_array(
+                        candidates = expand_array(
                             neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant,
                             tights[depth],
                         )  # fmt: skip
@@ -450,7 +433,7 @@ def _search_array(fixed, shuffles):
                 # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
                 while candidates == 0:
                     visited[square] = False
-                    _take(neighbours, degrees, square, 1)
+                    take(neighbours, degrees, square, 1)
                     depth -= 1
                     if depth < 0:
                         break
@@ -464,7 +447,7 @@ def _search_array(fixed, shuffles):
                 untried[depth] = candidates ^ (1 << choice)
                 square = np.int64(neighbours[square, choice])
                 if prune:
-                    end = np.int64(_inherit(ends[depth], tights[depth], square))
+                    end = np.int64(inherit(ends[depth], tights[depth], square))
                 depth += 1
                 if found == tours.shape[0]:
                     reason = BATCH_FULL
@@ -475,10 +458,6 @@ def _search_array(fixed, shuffles):
         registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND] = count, dead_ends, found
         return reason
 
-    return search_array
-
-
-def _resume_array(fixed, shuffles):
     @njit(nogil=True)
     def resume_array(
         neighbours, near_start, degrees, visited, rules, registers, path, place, pairs, untried, tights, ends, hashes,
@@ -487,25 +466,21 @@ def _resume_array(fixed, shuffles):
         """As `resume_bits`, on a board of any size. `degrees` are those of the empty board, all else is zero."""
         squares = path.shape[0]
         start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
-        for i in range(8):
-            if neighbours[start, i] == NOWHERE:
-                break
-            near_start[neighbours[start, i]] = True
+        mark_near(neighbours, near_start, start, True)
         end, path_hash = np.int64(NOWHERE), rules[SEED]
         for depth in range(cursor.shape[0] - 1):
             square, following = cursor[depth], cursor[depth + 1]
             path[depth] = square
             visited[square] = True
-            _take(neighbours, degrees, square, -1)
+            take(neighbours, degrees, square, -1)
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
             shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
-            candidates = _unvisited_around(neighbours, visited, square)
+            candidates, left, tight = unvisited_around(neighbours, visited, square), squares - 1 - depth, tights[depth]
             if prune:
-                candidates = _expand_array(
-                    neighbours, degrees, candidates, near_start, degrees[start], square, squares - 1 - depth, end,
-                    variant, tights[depth],
-                )  # fmt: skip
+                candidates = expand_array(
+                    neighbours, degrees, candidates, near_start, degrees[start], square, left, end, variant, tight
+                )
             ends[depth] = end
             picked = np.int64(NOWHERE)
             while candidates and picked != following:
@@ -515,19 +490,19 @@ def _resume_array(fixed, shuffles):
             if picked != following:
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             untried[depth] = candidates if depth + 1 >= prefix else 0
-            end = np.int64(_inherit(end, tights[depth], following))
+            end = np.int64(inherit(end, tight, following))
         registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
         return LIMIT_REACHED
 
-    return resume_array
+    return search_array, resume_array
 
 
 # Which order is used is known when the kernel is compiled: to ask at each node would take a third of the speed.
-search_bits, resume_bits = _search_bits(False, False), _resume_bits(False, False)
-search_bits_shuffled, resume_bits_shuffled = _search_bits(False, True), _resume_bits(False, True)
-search_bits_fixed, resume_bits_fixed = _search_bits(True, False), _resume_bits(True, False)
-search_bits_fixed_shuffled, resume_bits_fixed_shuffled = _search_bits(True, True), _resume_bits(True, True)
-search_array, resume_array = _search_array(False, False), _resume_array(False, False)
-search_array_shuffled, resume_array_shuffled = _search_array(False, True), _resume_array(False, True)
-search_array_fixed, resume_array_fixed = _search_array(True, False), _resume_array(True, False)
-search_array_fixed_shuffled, resume_array_fixed_shuffled = _search_array(True, True), _resume_array(True, True)
+search_bits, resume_bits = _bits(False, False)
+search_bits_shuffled, resume_bits_shuffled = _bits(False, True)
+search_bits_fixed, resume_bits_fixed = _bits(True, False)
+search_bits_fixed_shuffled, resume_bits_fixed_shuffled = _bits(True, True)
+search_array, resume_array = _array(False, False)
+search_array_shuffled, resume_array_shuffled = _array(False, True)
+search_array_fixed, resume_array_fixed = _array(True, False)
+search_array_fixed_shuffled, resume_array_fixed_shuffled = _array(True, True)

@@ -22,8 +22,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from .common import NOWHERE, ONE, ZERO, lowest, mix, popcount
-from .depth_first import EVERY, PRUNE, VARIANT, _expand_array, _expand_bits, _inherit, _take, _unvisited_around
+from .common import NOWHERE, ONE, ZERO, lowest, mix, nth_bit, popcount
+from .depth_first import EVERY, PRUNE, VARIANT, expand_array, expand_bits, inherit, mark_near, take, unvisited_around
 
 _0, _1 = ZERO, ONE
 
@@ -72,14 +72,6 @@ def _path_seed(seed, prefix, length):
 
 
 @njit(inline="always")
-def _children_bits(attacks, square, left, unvisited, end, variant, near_start, prune):
-    """The squares that the search would try after `square`, and the tight ones among them."""
-    if prune:
-        return _expand_bits(attacks, square, left, unvisited, end, variant, near_start)
-    return attacks[square] & unvisited, _0
-
-
-@njit(inline="always")
 def _weigh_bits(attacks, guess, unvisited, candidates, weights):
     """Fill in the weights of the candidates, in the order of their squares; how many they are."""
     count = 0
@@ -100,17 +92,16 @@ def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, le
     """One descent from `square`, which is placed: the placements and tours that it stands for."""
     factor, placements = 1.0, 1.0
     while left > 0:
-        candidates, tight = _children_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
+        candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
         if candidates == _0:
             return placements, 0.0
+        drawn = 0
         if candidates & (candidates - _1):
             count = _weigh_bits(attacks, guess, unvisited, candidates, weights)
             drawn, share = _draw(weights, count, mix(base + uint64(left) * _STEP))
             factor *= share
-            for _ in range(drawn):
-                candidates &= candidates - _1
         factor *= shrink
-        square = lowest(candidates)
+        square = nth_bit(candidates, drawn)
         placements += factor
         unvisited ^= _1 << square
         end |= tight & ~(_1 << square)
@@ -128,7 +119,7 @@ def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, count
         near_start = attacks[prefix[0]]
         square, unvisited, end, taken = uint64(prefix[0]), rules[EVERY] ^ (_1 << uint64(prefix[0])), _0, True
         for i in range(1, length):
-            candidates, tight = _children_bits(attacks, square, squares - i, unvisited, end, variant, near_start, prune)
+            candidates, tight = expand_bits(attacks, square, squares - i, unvisited, end, variant, near_start, prune)
             square = uint64(prefix[i])
             taken &= (candidates >> square) & _1 == _1
             unvisited &= ~(_1 << square)
@@ -193,9 +184,9 @@ def _descend_array(
         if placements == np.inf:
             found = np.inf
             break
-        candidates = _unvisited_around(neighbours, visited, square)
+        candidates = unvisited_around(neighbours, visited, square)
         if prune:
-            candidates = _expand_array(
+            candidates = expand_array(
                 neighbours, degrees, candidates, near_start, degrees[start], square, length - depth, end, variant, tight
             )
         if candidates == 0:
@@ -209,15 +200,15 @@ def _descend_array(
         square = np.int64(neighbours[square, _nth(candidates, drawn)])
         placements += factor
         if prune:
-            end = np.int64(_inherit(end, tight, square))
+            end = np.int64(inherit(end, tight, square))
         path[depth] = square
         visited[square] = True
-        _take(neighbours, degrees, square, -1)
+        take(neighbours, degrees, square, -1)
         depth += 1
     while depth > begin:
         depth -= 1
         visited[path[depth]] = False
-        _take(neighbours, degrees, path[depth], 1)
+        take(neighbours, degrees, path[depth], 1)
     return placements, found
 
 
@@ -230,20 +221,18 @@ def descend_array(
     variant, prune = rules[VARIANT], rules[PRUNE] != _0
     for row in range(prefixes.shape[0]):
         prefix, length, start = prefixes[row], lengths[row], np.int64(prefixes[row, 0])
-        for i in range(8):
-            if neighbours[start, i] != NOWHERE:
-                near_start[neighbours[start, i]] = True
+        mark_near(neighbours, near_start, start, True)
         end, taken, depth = np.int64(NOWHERE), True, 0
         while depth < length:
             square = np.int64(prefix[depth])
             if depth > 0:
-                candidates = _unvisited_around(neighbours, visited, path[depth - 1])
+                candidates = unvisited_around(neighbours, visited, path[depth - 1])
                 if prune:
-                    candidates = _expand_array(
+                    candidates = expand_array(
                         neighbours, degrees, candidates, near_start, degrees[start], np.int64(path[depth - 1]),
                         path.shape[0] - depth, end, variant, tight,
                     )  # fmt: skip
-                    end = np.int64(_inherit(end, tight, square))
+                    end = np.int64(inherit(end, tight, square))
                 taken = False
                 for i in range(8):
                     taken |= candidates >> i & 1 == 1 and neighbours[path[depth - 1], i] == square
@@ -251,7 +240,7 @@ def descend_array(
                     break
             path[depth] = square
             visited[square] = True
-            _take(neighbours, degrees, square, -1)
+            take(neighbours, degrees, square, -1)
             depth += 1
         state = _path_seed(seed, prefix, length)
         for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
@@ -264,7 +253,5 @@ def descend_array(
         while depth > 0:
             depth -= 1
             visited[path[depth]] = False
-            _take(neighbours, degrees, path[depth], 1)
-        for i in range(8):
-            if neighbours[start, i] != NOWHERE:
-                near_start[neighbours[start, i]] = False
+            take(neighbours, degrees, path[depth], 1)
+        mark_near(neighbours, near_start, start, False)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from .common import ONE, ZERO, mix, popcount
+from .common import ONE, ZERO, mix, nth_bit, popcount
 
 # Why a call stopped.
 FINISHED, LIMIT_REACHED, TABLE_FULL, CARRIED = 0, 1, 2, 3
@@ -47,12 +47,9 @@ def _decode(word, length, places, mate):
             rank = digits % how_many
             digits //= how_many
             how_many -= ONE
-            rest = open_ends
-            for _ in range(rank):
-                rest &= rest - ONE
-            lower = rest & (ZERO - rest)
-            open_ends ^= lower
-            other = places[popcount(lower - ONE)]
+            lower = nth_bit(open_ends, rank)
+            open_ends ^= ONE << lower
+            other = places[lower]
             mate[at] = other
             mate[other] = at
     return full

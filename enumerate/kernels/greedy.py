@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, types, uint64
 
 from .classify import close_together, is_kept, is_structured, symmetry_of
-from .common import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, lowest, mix, popcount
+from .common import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, lowest, mix, nth_bit, popcount
 
 # Slots of `registers` (int64). TOUR counts the tours begun, BEGAN is the iteration before the first of this tour,
 # NANOS the time it has taken so far, and PHASE the move ordering in use.
@@ -62,15 +62,6 @@ def _fewest(neighbours, degrees, square):
 
 
 @njit(inline="always")
-def _by_chance(tied, chance):
-    """One of the set bits."""
-    rest = uint64(tied)
-    for _ in range(((chance >> uint64(32)) * popcount(rest)) >> uint64(32)):
-        rest &= rest - uint64(1)
-    return lowest(rest)
-
-
-@njit(inline="always")
 def _second_level(neighbours, degrees, square):
     """The onward moves of the squares that can be reached from this one, added up."""
     total = 0
@@ -85,7 +76,8 @@ def _second_level(neighbours, degrees, square):
 def _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, tied, chance):
     """The kind of move to make, of several as good by Warnsdorff's rule."""
     if ties == RANDOM:
-        return np.int64(_by_chance(tied, chance))
+        word = uint64(tied)
+        return np.int64(nth_bit(word, ((chance >> uint64(32)) * popcount(word)) >> uint64(32)))
     if ties == SQUIRREL:
         i = 0
         while tied >> np.int64(orderings[phase, i]) & 1 == 0:

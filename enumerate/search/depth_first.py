@@ -29,7 +29,7 @@ from ..model.config import Config, parse_moves
 from ..model.jobs import Cursor, Job
 from ..model.tour import square_dtype
 from .strategy import KernelSearch, Rules, common_rules
-from .tables import Move, corner_pairs, fresh_place, neighbour_table
+from .tables import BOARDS, Move, Room, corner_pairs, fresh_room, neighbour_table
 
 _CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
@@ -43,15 +43,12 @@ class DepthFirst(KernelSearch):
     given_up = 0
 
     def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
-        kernel = kernel or config.kernel
-        dtype = square_dtype(config.board)
+        kind = kernel or config.kernel
         order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
-        super().__init__(compiled_kernel(kernel, order, dtype.itemsize), config, job)
-        search, resume = entries_of(kernel, order)
-        self._run, self._resume = getattr(self._kernel, search), getattr(self._kernel, resume)
-        self._path = np.zeros(config.board.length, dtype=dtype)
-        rules = rules_of(self._kernel, config, job.start)
-        self._arrays = _ARRAYS[kernel](config.board, tuple(moves or MOVES), rules, self._registers, self._path)
+        module, self._run, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
+        super().__init__(module, config, job)
+        rules = rules_of(module, config, job.start)
+        self._arrays = kernel_arrays(kind, config.board, tuple(moves or MOVES), rules, self._room)
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         """Stand where the last square of `cursor` is placed next, after so many iterations."""
@@ -105,50 +102,42 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     return rules
 
 
-def bits_arrays(
-    board: Board, moves: tuple[Move, ...], rules: Rules, registers: NDArray[np.int64], path: np.ndarray
-) -> tuple[Any, ...]:
-    """What `search_bits` and `resume_bits` take, in their order."""
+def kernel_arrays(kind: str, board: Board, moves: tuple[Move, ...], rules: Rules, room: Room) -> tuple[Any, ...]:
+    """What the search and the resume of a kind take, in their order."""
+    tables, stack = _ARRAYS[kind](board, neighbour_table(board, moves))
+    return (*tables, rules, *room, corner_pairs(board), *stack)
+
+
+def _bits_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """What `search_bits` knows of the board, and room for its stack: untried, tights, ends, hashes."""
     attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-    untried, tights, ends, hashes = np.zeros((4, board.length), dtype=np.uint64)
-    return (attacks, neighbour_table(board, moves), rules, registers, path, fresh_place(board), corner_pairs(board),
-            untried, tights, ends, hashes)  # fmt: skip
+    return (attacks, neighbours), tuple(np.zeros((4, board.length), dtype=np.uint64))
 
 
-def array_arrays(
-    board: Board, moves: tuple[Move, ...], rules: Rules, registers: NDArray[np.int64], path: np.ndarray
-) -> tuple[Any, ...]:
-    """What `search_array` and `resume_array` take, in their order."""
-    neighbours = neighbour_table(board, moves)
+def _array_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """The same for `search_array`."""
     degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
     near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
     untried = np.zeros(board.length, dtype=np.uint8)
     tights = np.full((board.length, 2), -1, dtype=np.int32)
     ends = np.full(board.length, -1, dtype=np.int32)
     hashes = np.zeros(board.length, dtype=np.uint64)
-    return (neighbours, near_start, degrees, visited, rules, registers, path, fresh_place(board), corner_pairs(board),
-            untried, tights, ends, hashes)  # fmt: skip
+    return (neighbours, near_start, degrees, visited), (untried, tights, ends, hashes)
 
 
-def entries_of(kind: str, order: str) -> tuple[str, str]:
-    """The names of the kernel's two functions."""
-    return f"search_{kind}{order}", f"resume_{kind}{order}"
+_ARRAYS = {"bits": _bits_arrays, "array": _array_arrays}
 
 
 @lru_cache
-def compiled_kernel(kind: str, order: str, width: int) -> Any:
-    """The kernel with the functions of this kind and order compiled for this width of squares."""
-    entries = entries_of(kind, order)
+def compiled_kernel(kind: str, order: str, width: int) -> tuple[Any, Any, Any]:
+    """The kernel, and its search and its resume of this kind and order, compiled for this width of squares."""
+    search, resume = f"search_{kind}{order}", f"resume_{kind}{order}"
 
     def warm_up(kernel: Any) -> None:
-        config = Config(board={1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}[width])
-        path = np.zeros(config.board.length, dtype=square_dtype(config.board))
-        registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
-        arrays = _ARRAYS[kind](config.board, MOVES, rules_of(kernel, config, 0), registers, path)
-        getattr(kernel, entries[1])(*arrays, np.zeros(1, dtype=np.int64), 1)
-        getattr(kernel, entries[0])(*arrays, 1, *batch_arrays(1, config.board).columns)
+        board = BOARDS[width]
+        arrays = kernel_arrays(kind, board, MOVES, rules_of(kernel, Config(board=board), 0), fresh_room(kernel, board))
+        getattr(kernel, resume)(*arrays, np.zeros(1, dtype=np.int64), 1)
+        getattr(kernel, search)(*arrays, 1, *batch_arrays(1, board).columns)
 
-    return load_kernel("depth_first", entries, width, warm_up)
-
-
-_ARRAYS = {"bits": bits_arrays, "array": array_arrays}
+    kernel = load_kernel("depth_first", (search, resume), width, warm_up)
+    return kernel, getattr(kernel, search), getattr(kernel, resume)

@@ -24,14 +24,9 @@ from ..model.theorems import why_no_closed_tour, why_no_tour_from
 from ..model.tour import Tours
 from .greedy import Greedy
 from .joining import compiled_kernel, construct, prepare
-from .strategy import Searching
 from .tables import corner_pairs
 
 _BASE_ITERATIONS = 10**8  # a few thousand are needed
-
-
-def search(config: Config, job: Job) -> Searching:
-    return Divide(config, job)
 
 
 class Divide:

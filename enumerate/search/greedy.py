@@ -7,7 +7,7 @@ it is given up. What decides is how ties are broken:
 * `index`: the square with the lowest number.
 * `pohl`: Ira Pohl (1967) asks one level deeper: the square whose onward squares have the fewest onward moves in all.
 * `roth`: Arnd Roth's rule, farthest from the centre of the board.
-* `squirrel`: the move orderings of Squirrel and Cull (1996); see `squirrel`.
+* `squirrel`: the move orderings of Squirrel and Cull (1996), for square boards.
 
 Ties that are left after that go to the lowest square. All but `random` know one way only, so that they make one tour,
 or none, from each start square.
@@ -16,6 +16,7 @@ or none, from each start square.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -23,34 +24,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
+from ..kernels.common import NOWHERE
 from ..model.batch import Batch, batch_arrays
-from ..model.board import Board
+from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
 from ..model.tour import square_dtype
-from .squirrel import one_ordering, orderings_of
-from .strategy import KernelSearch, Rules, Searching, common_rules
-from .tables import corner_pairs, fresh_place, moves_table
+from .strategy import KernelSearch, Rules, common_rules
+from .tables import BOARDS, Room, corner_pairs, fresh_room, moves_table
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
 _UNKNOWN = -(2**62)  # nanoseconds
 
 
-def search(config: Config, job: Job) -> Searching:
-    return Greedy(config, job, corner_pairs(config.board))
-
-
 class Greedy(KernelSearch):
-    """Tour after tour from one square. Structured are tours that have all `pairs` of squares as moves.
+    """Tour after tour from one square. Structured are tours that have all `pairs` of squares as moves, as a rule those
+    of the corners.
 
     The cursor: the start, the number of the tour, of the attempt at it, the squares placed in that attempt, and in all
     attempts at that tour.
     """
 
-    def __init__(self, config: Config, job: Job, pairs: NDArray[np.int32]) -> None:
+    def __init__(self, config: Config, job: Job, pairs: NDArray[np.int32] | None = None) -> None:
         super().__init__(compiled_kernel(square_dtype(config.board).itemsize), config, job)
-        rules = rules_of(self._kernel, config, job.start)
-        self._arrays = greedy_arrays(config.board, config.ties, rules, self._registers, pairs)
+        self._arrays = greedy_arrays(config, rules_of(self._kernel, config, job.start), self._room, pairs)
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         kernel, registers = self._kernel, self._registers
@@ -103,17 +100,14 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     return rules
 
 
-def greedy_arrays(
-    board: Board, ties: str, rules: Rules, registers: NDArray[np.int64], pairs: NDArray[np.int32]
-) -> tuple[Any, ...]:
+def greedy_arrays(config: Config, rules: Rules, room: Room, pairs: NDArray[np.int32] | None = None) -> tuple[Any, ...]:
     """What `search_greedy` takes, in its order."""
-    neighbours = moves_table(board)
+    board, neighbours = config.board, moves_table(config.board)
     fresh = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    orderings, switches = orderings_of(board) if ties == "squirrel" else one_ordering()
-    path = np.zeros(board.length, dtype=square_dtype(board))
+    orderings, switches = orderings_of(board) if config.ties == "squirrel" else one_ordering()
+    pairs = corner_pairs(board) if pairs is None else pairs
     clock = np.zeros(2, dtype=np.int64)
-    return (neighbours, fresh, distances(board), orderings, switches, rules, registers, path, fresh_place(board),
-            fresh.copy(), pairs, clock)  # fmt: skip
+    return (neighbours, fresh, distances(board), orderings, switches, rules, *room, fresh.copy(), pairs, clock)
 
 
 @lru_cache(maxsize=4)
@@ -129,11 +123,103 @@ def compiled_kernel(width: int) -> Any:
     """The kernel, compiled for this width of squares."""
 
     def warm_up(kernel: Any) -> None:
-        config = Config(board={1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}[width], strategy="greedy")
-        registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
-        rules = rules_of(kernel, config, 0)
-        arrays = greedy_arrays(config.board, config.ties, rules, registers, corner_pairs(config.board))
+        config = Config(board=BOARDS[width], strategy="greedy")
+        arrays = greedy_arrays(config, rules_of(kernel, config, 0), fresh_room(kernel, config.board))
         batch = batch_arrays(1, config.board, efforts=True)
         kernel.search_greedy(*arrays, 1, *batch.columns, batch.efforts)
 
     return load_kernel("greedy", ("search_greedy",), width, warm_up)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Move orderings that break ties on square boards.
+#
+# Douglas Squirrel and Paul Cull, A Warnsdorff-Rule Algorithm for Knight's Tours on Square Boards (1996): the eight
+# moves are numbered clockwise, and ties go to the move that comes first in an ordering. When the knight comes to a
+# certain square, the next ordering takes over. The lists below, for each size modulo 8, are theirs; squares are
+# (row, column) from 1, and the tour starts on (1, 1).
+
+Phase = tuple[str, Callable[[int], tuple[int, int]] | None]  # an ordering, and the square where it ends
+
+_NUMBERED = ((-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1))  # moves 1 to 8
+
+_PHASES: tuple[tuple[Phase, ...], ...] = (
+    (
+        ("34261578", lambda m: (m - 1, m - 2)),
+        ("87642135", lambda _: (2, 2)),
+        ("51867342", lambda m: (m - 8, 1)),
+        ("51342678", lambda m: (7, m - 3)),
+        ("21435678", None),
+    ),
+    (
+        ("34261578", lambda m: (m - 1, m - 2)),
+        ("87642135", lambda _: (2, 2)),
+        ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)),
+        ("32481765", None),
+    ),
+    (
+        ("34261578", lambda _: (6, 1)),
+        ("87642135", lambda _: (3, 1)),
+        ("54132678", lambda m: (m - 15, 4)),
+        ("52431678", lambda m: (10, m - 2)),
+        ("85647123", lambda m: (5, m // 2 - 3)),
+        ("15746823", None),
+    ),
+    (
+        ("34625718", lambda m: (m - 1, m - 2)),
+        ("42681357", lambda m: (m - 6, m)),
+        ("86512347", lambda _: (2, 5)),
+        ("51867342", lambda m: (m - 10, 3)),
+        ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
+        ("71642538", None),
+    ),
+    (
+        ("34261578", lambda m: (m - 1, m - 2)),
+        ("87642135", lambda _: (2, 2)),
+        ("51867342", lambda m: (m - 8, 1)),
+        ("51342678", lambda m: (10, m - 5)),
+        ("86753421", lambda m: (13, m // 2 + 1)),
+        ("78563421", None),
+    ),
+    (
+        ("34261578", lambda m: (m - 1, m - 2)),
+        ("87642135", lambda _: (2, 2)),
+        ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))),
+        ("15234678", None),
+    ),
+    (
+        ("34261578", lambda _: (6, 1)),
+        ("87642135", lambda _: (3, 1)),
+        ("54132678", lambda m: (m - 10, 1)),
+        ("52431678", lambda m: (10, m - 2)),
+        ("85647123", lambda m: (3, m // 2 + 4)),
+        ("12453678", None),
+    ),
+    (
+        ("34625718", lambda m: (m - 1, m - 2)),
+        ("42681357", lambda m: (m - 6, m)),
+        ("86512347", lambda _: (2, 5)),
+        ("51867342", lambda m: (m - 6, 3)),
+        ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
+        ("61357284", None),
+    ),
+)
+
+
+def orderings_of(board: Board) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """For each phase the kinds of moves in its order, as places in MOVES, and the square where it ends."""
+    phases = _PHASES[board.rows % 8]
+    orderings = [[MOVES.index(_NUMBERED[int(digit) - 1]) for digit in ordering] for ordering, _ in phases]
+    switches = [_square(board, *until(board.rows)) if until else NOWHERE for _, until in phases]
+    return np.array(orderings, dtype=np.int8), np.array(switches, dtype=np.int32)
+
+
+def one_ordering() -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """The moves as they are, to the end."""
+    return np.arange(8, dtype=np.int8).reshape(1, 8), np.full(1, NOWHERE, dtype=np.int32)
+
+
+def _square(board: Board, row: int, col: int) -> int:
+    """The square in row and column from 1; on small boards there may be none."""
+    on_board = 1 <= row <= board.rows and 1 <= col <= board.cols
+    return (row - 1) * board.cols + col - 1 if on_board else NOWHERE

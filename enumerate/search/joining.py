@@ -79,12 +79,10 @@ def construct(
     """
     down, across, bases = prepare(rows, cols, start, closed, find)
     links = np.empty((rows, cols), dtype=np.uint8)
-    fits = out is not None and out.dtype.itemsize == 4
-    tour = out if out is not None and fits else np.empty(links.size - (missing is not None), dtype="<u4")
-    steps = _steps(cols)
+    tour = np.empty(links.size - (missing is not None), dtype="<u4") if out is None or out.itemsize != 4 else out
     kernel = compiled_kernel()
     kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
-    kernel.walk(links.reshape(-1), steps, start, tour)
+    kernel.walk(links.reshape(-1), _steps(cols), start, tour)
     if not closed and are_near(int(tour[-1]), start, cols):
         tour = _opened(tour, rows, cols)
     return tour

@@ -11,15 +11,16 @@ from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
-from . import divide, greedy
 from .depth_first import backtrack, warnsdorff
+from .divide import Divide
+from .greedy import Greedy
 from .strategy import Searching
 
 _STRATEGIES: dict[str, Callable[[Config, Job], Searching]] = {
     "warnsdorff": warnsdorff,
     "backtrack": backtrack,
-    "greedy": greedy.search,
-    "divide": divide.search,
+    "greedy": Greedy,
+    "divide": Divide,
 }
 
 

@@ -1,4 +1,4 @@
-"""What every strategy offers to the slices, and the tables of a board that their kernels work on."""
+"""What every strategy offers to the slices, and what those with registers and rules share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import Cursor, Job
 from ..model.tour import SYMMETRIES
+from .tables import fresh_room
 
 Rules = NDArray[np.uint64]
 
@@ -67,7 +68,8 @@ class KernelSearch:
         self.board, self.job = config.board, job
         self.exhausted = False
         self._kernel = kernel
-        self._registers = np.zeros(kernel.REGISTERS, dtype=np.int64)
+        self._room = fresh_room(kernel, config.board)
+        self._registers, self._path, _ = self._room
 
     @property
     def iterations(self) -> int:

@@ -1,17 +1,22 @@
-"""The tables of a board that the kernels work on: where each move leads, and the corners."""
+"""The tables of a board that the kernels work on: where each move leads, the corners, and room to search in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import common
 from ..model.board import MOVES, Board
+from ..model.tour import Tours, square_dtype
 
 Move = tuple[int, int]
+Room = tuple[NDArray[np.int64], Tours, NDArray[np.int32]]
+
+BOARDS = {1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}  # whose squares take so many bytes, to compile with
 
 
 @lru_cache(maxsize=4)
@@ -45,6 +50,7 @@ def corner_pairs(board: Board) -> NDArray[np.int32]:
     return np.array(board.corner_moves, dtype=np.int32).reshape(-1, 2)
 
 
-def fresh_place(board: Board) -> NDArray[np.int32]:
-    """Room for the number of the move that reaches each square."""
-    return np.full(board.squares, common.NOWHERE, dtype=np.int32)
+def fresh_room(kernel: Any, board: Board) -> Room:
+    """For a kernel's registers, the squares of a path, and the number of the move that reaches each square."""
+    path = np.zeros(board.length, dtype=square_dtype(board))
+    return np.zeros(kernel.REGISTERS, dtype=np.int64), path, np.full(board.squares, common.NOWHERE, dtype=np.int32)

@@ -28,7 +28,7 @@ from enumerate.model.errors import BadRequest
 from enumerate.model.jobs import EXHAUSTED, TIMES
 from enumerate.model.tour import SYMMETRIES, are_closed, are_complete, are_legal
 from enumerate.plan.plan import make_plan
-from enumerate.search.squirrel import orderings_of
+from enumerate.search.greedy import orderings_of
 
 from ..support import reference
 from ..support.published import per_square, published
