@@ -35,7 +35,7 @@ from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonic
 from enumerate.model.values import parse_bytes
 
 from ..support import reference
-from ..support.commands import command, environment_with
+from ..support.commands import called, environment_with
 from ..support.published import per_square
 from ..support.runs import run_files, run_serially
 from ..support.searches import config_for, search
@@ -427,7 +427,7 @@ def test_distinct_tours_of_an_earlier_state_are_noticed_and_not_damage(run_folde
     verdict = verify(Run(run_folder))
     assert verdict.damage == []
     assert [note.split(";")[0] for note in verdict.notes] == ["the distinct tours are of an earlier state of this run"]
-    done = command("verify", run_folder, cwd=run_folder.parent)
+    done = called("verify", run_folder, cwd=run_folder.parent)
     assert (done.returncode, "earlier state" in done.stderr) == (0, True)
     write_distinct(run_folder)
     assert verify(Run(run_folder)).notes == []
@@ -475,7 +475,7 @@ def test_a_run_that_is_worked_on_is_refused(run_folder):
         for make in (write_distinct, count_distinct):
             with pytest.raises(Locked, match="working on this run"):
                 make(run_folder)
-        assert command("distinct", run_folder, cwd=run_folder).returncode == 5
+        assert called("distinct", run_folder, cwd=run_folder).returncode == 5
 
 
 def test_a_disk_too_small_is_refused_before_any_work(run_folder, monkeypatch):
@@ -528,11 +528,11 @@ def test_a_strange_size_of_memory_is_refused(text):
 
 def test_the_command_and_the_flag_of_a_run_do_the_same(tmp_path):
     words = ("--size", "5", "--start", "a1,c3", "--max", "0", "--executor", "serial", "--output", "run")
-    done = command(*words, "--distinct", "--json", cwd=tmp_path)
+    done = called(*words, "--distinct", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)["distinct"]
     first = dataset(tmp_path / "run")
-    again = command("distinct", "run", "--json", "--memory", "64KiB", cwd=tmp_path)
+    again = called("distinct", "run", "--json", "--memory", "64KiB", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     document = json.loads(again.stdout)
     assert document.pop("run") == "run"
@@ -545,20 +545,20 @@ def test_the_command_and_the_flag_of_a_run_do_the_same(tmp_path):
 
 
 def test_the_command_prints_numbers_or_is_quiet_and_says_if_the_run_is_unfinished(run_folder, sound):
-    done = command("distinct", run_folder, "--count", cwd=run_folder)
+    done = called("distinct", run_folder, "--count", cwd=run_folder)
     open_ = find_distinct(Run(sound).storage).variants[0]
     assert f"{open_.classes:,} distinct open tours among {open_.found:,};" in done.stdout
     assert f"{open_.multiplicity:,} undirected ones" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
     record = sorted((run_folder / "_run" / "commits").glob("000003-*.json"))[-1]
     record.unlink()
-    done = command("distinct", run_folder, "--quiet", cwd=run_folder)
+    done = called("distinct", run_folder, "--quiet", cwd=run_folder)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("unfinished: ")
 
 
 def test_distinct_tours_of_a_run_that_writes_none_are_refused_before_it_begins(tmp_path):
-    done = command("--size", "5", "--no-write", "--distinct", cwd=tmp_path)
+    done = called("--size", "5", "--no-write", "--distinct", cwd=tmp_path)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert "--distinct and --no-write exclude each other" in done.stderr
-    assert command("distinct", "run", "--memory", "lots", cwd=tmp_path).returncode == 2
+    assert called("distinct", "run", "--memory", "lots", cwd=tmp_path).returncode == 2

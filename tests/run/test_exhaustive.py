@@ -31,7 +31,7 @@ from enumerate.run import report as reporting
 from enumerate.run.coordinator import run
 from enumerate.view.progress import Tally
 
-from ..support.commands import ROOT, command, environment_with, started, wait_for
+from ..support.commands import ROOT, called, environment_with, started, wait_for
 from ..support.published import per_square
 from ..support.reference import edges
 from ..support.runs import Silent, commits, part_sums, rows_of, run_serially
@@ -382,7 +382,7 @@ def test_an_odd_number_of_directed_closed_tours_is_not_rounded(monkeypatch):
 
 
 def test_all_tours_of_8x8_are_refused_with_their_number_bytes_and_time(tmp_path):
-    done = command("--size", 8, "--max", 0, "--output", "a/b/run", "--workers", 2, cwd=tmp_path)
+    done = called("--size", 8, "--max", 0, "--output", "a/b/run", "--workers", 2, cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     for words in ("error: ", "e+16 tours, ", "e+16 bytes, ", " years with 2 workers", "--yes"):

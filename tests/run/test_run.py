@@ -179,7 +179,7 @@ def test_the_end_of_a_run_prints_table_heat_map_rates_and_places(tmp_path):
 
 
 def test_quiet_prints_nothing(tmp_path):
-    done = command("--size", 5, "--max", 1000, "--quiet", cwd=tmp_path)
+    done = command("--size", 5, "--max", 1000, "--quiet", "--executor", "serial", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "output" / "open-5x5" / "summary.csv").exists()
 
