@@ -52,7 +52,7 @@ SAMPLED = (0.1, 0.5, 1.0)  # shares of the slices after which memory is looked a
 def finished(slice_):
     """The result that a slice of a long search would have."""
     job, number = slice_.job.number, slice_.number
-    name = part_name("open", "a1", job, number, None)
+    name = part_name("open", "a1", job, number, None, "")
     return SliceResult(
         job=job, slice=number, start="a1", ended=FULL, before=slice_.before, began=slice_.cursor, cursor=CURSOR,
         iterations=ITERATIONS, dead_ends=1000, tours_open=TOURS, tours_closed=0, first_iteration=64,
@@ -70,7 +70,7 @@ class SimulatedWorker:
 
     def __init__(self, pool, number):
         self.pool, self.node = pool, f"node-{number // NODE_SLOTS}"
-        pool.heard.append((self, None))
+        pool.heard.append((self, None, ""))
 
     def give(self, slice_):
         self.pool.heard.append((self, slice_))
@@ -217,7 +217,7 @@ class Listed:
             return (Entry(record_name(job, n), 900) for job in range(self.jobs) for n in range(self.each))
         if folder == "tours":
             numbers = ((job, n) for job in range(self.jobs) for n in range(self.each))
-            return (Entry(part_name("open", "a1", job, n, None), BYTES) for job, n in numbers)
+            return (Entry(part_name("open", "a1", job, n, None, ""), BYTES) for job, n in numbers)
         return iter(())
 
     def read(self, name):

@@ -28,7 +28,7 @@ from ..ledger.layout import (
     part_name,
     record_name,
 )
-from ..ledger.parts import TIMES_SCHEMA, counted, counts_of
+from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
 from ..ledger.records import Shelf, check_part, find_distinct, fingerprint, name_of, read_record, shelves
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
@@ -181,7 +181,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
     verdict.tours += counts["tours_open"] + counts["tours_closed"]
     if not run.config.write:
         return
-    if any(counts[name] != getattr(result, name) for name in counted()):
+    if any(counts[name] != getattr(result, name) for name in COUNTED):
         verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
     if run.config.has_times and result.tours and result.tour_parts == result.parts:
         verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")

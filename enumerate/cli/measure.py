@@ -135,9 +135,16 @@ def count(
     config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)
     starts = chosen_starts(config.board, start or "")
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
+    stop = StopSignals(at_once=True)
     try:
         with steps(total, "parts", quiet) as advance:
-            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
+
+            def advance_or_stop(name: str) -> None:
+                if stop.heard():
+                    raise KeyboardInterrupt
+                advance(name)
+
+            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance_or_stop))
     except KeyboardInterrupt:
         say("stopped: a count has to be begun again")
         return INTERRUPTED

@@ -76,6 +76,6 @@ class StopSignals:
         return INTERRUPTED if self.name == "Ctrl-C" else Stopped.exit_code
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        if self.name or self.at_once:
-            raise KeyboardInterrupt
-        self.name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+        again, self.name = bool(self.name), self.name or ("Ctrl-C" if number == signal.SIGINT else "SIGTERM")
+        if again or self.at_once:
+            raise KeyboardInterrupt  # it is lost if a callback of the interpreter is at work; then the name is left

@@ -37,7 +37,7 @@ def kernel_hash() -> str:
 
 @lru_cache
 def search_hash() -> str:
-    """What tells two versions of the searches apart: which tours come out is decided by these files alone."""
+    """What tells two versions of the searches apart: what a slice finds is decided by these files alone."""
     return hash_of(_KERNELS, _SEARCH)
 
 

@@ -15,6 +15,7 @@ _run/discarding                                                     only while -
 
 from __future__ import annotations
 
+import itertools
 import re
 import uuid
 from typing import NamedTuple
@@ -34,6 +35,8 @@ DISTINCT_RECORD = f"{RUN_FILES}/distinct.json"
 SUMMARY_PARQUET, SUMMARY_CSV = "summary.parquet", "summary.csv"
 
 _SEAL = 16  # digits of a checksum
+_PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to one folder
+_staged = itertools.count()
 
 
 class RecordName(NamedTuple):
@@ -97,6 +100,12 @@ def distinct_file(variant: str, number: int) -> str:
     return f"variant={variant}/part-{number:06d}.parquet"
 
 
+def parse_distinct_name(name: str) -> tuple[str, int] | None:
+    match = _DISTINCT.fullmatch(name)
+    part = match and (match[1], int(match[2]))
+    return part if part and distinct_name(*part) == name else None
+
+
 def patterns(folder: str) -> dict[str, str]:
     """Where readers find what a run has, for people."""
     return {
@@ -105,6 +114,17 @@ def patterns(folder: str) -> dict[str, str]:
         DISTINCT: f"{folder}/{DISTINCT}/variant=…/part-*.parquet",
         "summary": f"{folder}/{SUMMARY_PARQUET} and {SUMMARY_CSV}",
     }
+
+
+def staged_name(name: str) -> str:
+    """A name that nobody else uses, for a file or folder of that name on its way."""
+    return f"{STAGING}/{name.rsplit('/', 1)[-1]}.{_PROCESS}-{next(_staged)}.tmp"
+
+
+def parse_staged_name(name: str) -> str | None:
+    """The last part of the name of what is on its way."""
+    match = _STAGED.fullmatch(name)
+    return match and match[1]
 
 
 def new_token() -> str:
@@ -123,3 +143,5 @@ _PART = re.compile(
     rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
     re.ASCII,
 )
+_DISTINCT = re.compile(rf"{DISTINCT}/variant=(open|closed)/part-(\d{{6,}})\.parquet", re.ASCII)
+_STAGED = re.compile(rf"{STAGING}/([^/]+)\.[0-9a-f]{{12}}-\d+\.tmp", re.ASCII)

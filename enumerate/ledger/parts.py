@@ -33,6 +33,9 @@ def fields(kind: pa.DataType, *names: str, nullable: bool = False) -> list[pa.Fi
     return [pa.field(name, kind, nullable) for name in names]
 
 
+# What is counted of tours, by its name in `Counts`.
+COUNTED = ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
+
 _KINDS = [*fields(pa.bool_(), "structured"), *fields(pa.dictionary(pa.int8(), pa.string()), "symmetry")]
 
 
@@ -149,7 +152,7 @@ class Sink:
     def counts(self) -> dict[str, int]:
         """By their names in `Counts`."""
         times, diversity = len(self.images), self.diversity
-        numbers = {name: self._counts[name] * times for name in counted()}
+        numbers = {name: self._counts[name] * times for name in COUNTED}
         sample = {"shared_squares": diversity.shared_squares, "neighbours": diversity.neighbours}
         return {**numbers, "beginnings": diversity.beginnings * times, **sample}
 
@@ -207,17 +210,12 @@ def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
     }
 
 
-def counted() -> tuple[str, ...]:
-    """The names in `Counts` of what is counted of tours."""
-    return ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
-
-
 def counts_of(batch: Batch) -> dict[str, int]:
     """How many tours of each kind a batch has."""
     closed = int(np.count_nonzero(batch.closed))
     kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
     numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
-    return dict(zip(counted(), numbers, strict=True))
+    return dict(zip(COUNTED, numbers, strict=True))
 
 
 def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:

@@ -1,4 +1,4 @@
-"""What is finished: one sealed record for each slice, and from them what each job does next.
+"""What is finished: one sealed record for each slice, what a listing of them tells, and the record of distinct tours.
 
 The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
 never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that

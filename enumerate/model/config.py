@@ -34,10 +34,10 @@ MAX_FAILURES = 1_000_000
 MAX_SPLIT = 100_000
 
 # Kinds of `split` beside a number of prefixes for each start square.
-AUTO = 0  # not decided yet: as the run in the folder has it, or by size if there is no limit, or not at all
+SPLIT_AUTO = 0  # not decided yet: as the run in the folder has it, or by size if there is no limit, or not at all
 BY_SIZE = -1  # as many prefixes as it takes that none is too large
 
-_SPLITS = {"auto": AUTO, "by-size": BY_SIZE}
+_SPLITS = {"auto": SPLIT_AUTO, "by-size": BY_SIZE}
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
 FORMAT_VERSION = 4
@@ -79,7 +79,7 @@ class Config:
     prune: bool = True
     h_prob: float = 1.0
     seed: int = 0
-    split: int = AUTO
+    split: int = SPLIT_AUTO
     expand: bool = False  # write the images of each tour under the symmetries of the board too
     slice_iterations: int = 10_000_000
     slice_tours: int = 0  # 0: as many as fit into SLICE_BYTES, at most 524,288
@@ -143,7 +143,7 @@ class Config:
     @property
     def settled(self) -> Config:
         """With `split` decided, for a new run."""
-        if self.split != AUTO:
+        if self.split != SPLIT_AUTO:
             return self
         return replace(self, split=BY_SIZE if self.is_exhaustive else 1)
 

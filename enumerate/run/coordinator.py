@@ -50,7 +50,8 @@ def run(
 ) -> Report:
     """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end.
 
-    Everything that can be refused is refused before the run is opened, and so before anything is written.
+    What can be refused is refused before the run is opened, and so before anything is written; only that an unfinished
+    run was asked for more is known from its records.
     """
     check = check or (SIZES if is_url(config.place) else SUMS)
     if check not in (SIZES, SUMS):

@@ -1,6 +1,6 @@
 """A run opened by a coordinator: held, so that nobody else can change it, then known to be the run that is asked for.
 
-What is asked of `run.json` is answered here, from one look at it. Nothing is written while a request can be refused.
+What is asked of `run.json` is answered here, from one look at it. Nothing but the lock is written before that.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..ledger.manifest import (
 )
 from ..ledger.storage import Folder, Hold, Storage, open_storage
 from ..ledger.summary import FILES
-from ..model.config import AUTO, Config
-from ..model.errors import BadRequest, Damaged
+from ..model.config import SPLIT_AUTO, Config
+from ..model.errors import BadRequest, Damaged, Locked
 from ..model.jobs import Job
 from .tidying import check_parts, tidied
 
 
 @dataclass
 class Held:
-    """A run that nobody else can change now. Nothing is written yet."""
+    """A run that nobody else can change now. Nothing but its lock is written yet."""
 
     storage: Storage
     hold: Hold
@@ -76,20 +76,26 @@ def held(config: Config, fresh: bool) -> Iterator[Held]:
     with ExitStack() as stack:
         with _refused_by_storage(storage.place):
             _refuse_foreign(storage, fresh)
-            hold = stack.enter_context(storage.lock())
-            manifest = read_manifest(storage) if storage.exists(MANIFEST) and not fresh else None
-        yield _recognised(manifest, config, storage, hold)
+            try:
+                hold = stack.enter_context(storage.lock())
+            except Locked:
+                _recognise(storage, config, fresh)  # another run is another run, at work or not
+                raise
+            asked, manifest, before = _recognise(storage, config, fresh)
+        yield Held(storage, hold, asked, manifest, before)
 
 
-def _recognised(manifest: Manifest | None, config: Config, storage: Storage, hold: Hold) -> Held:
-    if manifest is None:
-        return Held(storage, hold, config.settled)
+def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, Manifest | None, Config | None]:
+    """What is asked for, what is there, and what that was asked for before. Another run is refused."""
+    if fresh or not storage.exists(MANIFEST):
+        return config.settled, None, None
+    manifest = read_manifest(storage)
     manifest.refuse_other_version(config.place)
     before = manifest.config(config.place)
-    if config.split == AUTO and config.is_depth_first and before.is_depth_first:
+    if config.split == SPLIT_AUTO and config.is_depth_first and before.is_depth_first:
         config = replace(config, split=before.split)
     manifest.refuse_other(config.settled)
-    return Held(storage, hold, config.settled, manifest, before)
+    return config.settled, manifest, before
 
 
 def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]) -> Opened:

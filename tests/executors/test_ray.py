@@ -27,6 +27,7 @@ pytestmark = pytest.mark.cluster
 # The plain search finds few tours: long work, small files. 48 slices of about a third of a second.
 SEARCH = ("--size", 8, "--variant", "closed", "--no-prune", "--start", "a1,b1,c1,d1,a2,b2,c2,d2")
 MANY = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 120_000_000)
+FEW = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 40_000_000)  # where nothing is cut off
 MORE = (*SEARCH, "--slice-iterations", 20_000_000, "--max", 400_000_000)  # half a minute on two cores
 # Two slices of some ten seconds each: long enough to be cut off, given up, tried again and written by both.
 LONG = ("--size", 8, "--variant", "closed", "--no-prune", "--start", "a1,b1",
@@ -111,10 +112,10 @@ def start(hosts, words, folder, *more):
 
 def test_two_nodes_give_the_bytes_that_processes_give(hosts, tmp_path, undisturbed):
     folder = tmp_path / "run"
-    report = finished(start(hosts, MANY, folder))
+    report = finished(start(hosts, FEW, folder))
     assert [name.split()[0] for name in report["this_call"]["nodes"]] == [node.ip for node in hosts.nodes]
     assert report["this_call"]["slots"] >= 2
-    assert_sound(folder, undisturbed(MANY))
+    assert_sound(folder, undisturbed(FEW))
 
 
 def test_the_printed_summary_says_who_worked_and_workers_caps_the_slots(hosts, tmp_path):
@@ -209,12 +210,12 @@ def test_a_node_that_does_not_share_the_output_is_named_and_left_out(head_and_on
     (tmp_path / "shared").mkdir()
     folder = tmp_path / "shared" / "run"
     apart = hosts.add(1, mounts=[("size=50m", tmp_path / "shared")])
-    driver = start(hosts, MANY, folder)
+    driver = start(hosts, FEW, folder)
     report = finished(driver)
     assert [name.split()[0] for name in report["this_call"]["nodes"]] == [node.ip]
     assert f"going on without a node: node {apart.ip} (" in driver.err
     assert "does not see the output" in driver.err
-    assert_sound(folder, undisturbed(MANY))
+    assert_sound(folder, undisturbed(FEW))
 
 
 def test_without_a_node_that_shares_the_output_the_run_is_refused(head, tmp_path):
@@ -254,9 +255,9 @@ def test_the_package_is_shipped_to_a_node_that_lacks_it(head, tmp_path, undistur
                              capture_output=True, env={})  # fmt: skip
     assert b"No module named 'enumerate'" in lacking.stderr
     head.add(1, python=bare / "bin" / "python")
-    driver = start(head, MANY, tmp_path / "run")
+    driver = start(head, FEW, tmp_path / "run")
     finished(driver)
-    assert_sound(tmp_path / "run", undisturbed(MANY))
+    assert_sound(tmp_path / "run", undisturbed(FEW))
 
 
 def test_a_node_with_another_version_is_named_with_what_differs(head_and_one, tmp_path):
@@ -265,7 +266,7 @@ def test_a_node_with_another_version_is_named_with_what_differs(head_and_one, tm
     fake.mkdir(parents=True)
     (fake / "METADATA").write_text("Metadata-Version: 2.1\nName: pyarrow\nVersion: 1.2.3\n")
     other = hosts.add(1, environment={"PYTHONPATH": str(fake.parent)})
-    driver = start(hosts, MANY, tmp_path / "run")
+    driver = start(hosts, FEW, tmp_path / "run")
     report = finished(driver)
     assert [name.split()[0] for name in report["this_call"]["nodes"]] == [node.ip]
     assert f"node {other.ip} (" in driver.err
@@ -304,8 +305,8 @@ def test_a_cluster_without_a_free_cpu_is_waited_for_and_that_is_said(head_and_on
     hosts = head_and_one
     busy = hosts.launch_python(f"import ray, time; ray.init('{hosts.address}'); {HOG}")
     wait_for(lambda: "taken" in busy.out, 30, busy)
-    driver = start(hosts, MANY, tmp_path / "run")
+    driver = start(hosts, FEW, tmp_path / "run")
     wait_for(lambda: "waiting for a node with a free CPU" in driver.err, 60, driver)
     os.kill(busy.pid, signal.SIGKILL)
     finished(driver)
-    assert_sound(tmp_path / "run", undisturbed(MANY))
+    assert_sound(tmp_path / "run", undisturbed(FEW))

@@ -31,11 +31,15 @@ CONFIGS = {
     "split": {"variant": "closed", "split": 8, "start": "a1,d4", "max": 50_000},
     "classes expanded": {"size": 5, "variant": "both", "start": "classes", "expand": True, "max": 0},
     "once, distinct": {"size": 6, "variant": "closed", "start": "once", "max": 0, DISTINCT: True},
+    "random starts": {"size": 7, "start": "random:3", "seed": 5, "max": 20_000},
+    "open, distinct": {"size": 5, "start": "a1,b2", "max": 0, DISTINCT: True},
+    "only structured": {"size": 6, "variant": "both", "start": "c3", "only": "structured", "max": 50_000},
     "only symmetric": {"size": 6, "variant": "closed", "start": "a1,b1", "only": "symmetric", "max": 0},
     "counted": {"size": 6, "start": "a1", "write": False},
     "short slices": {"size": 6, "start": "a1", "slice-iterations": 3_000, "slice-tours": 400, "max": 10_000},
     "backtrack": {"strategy": "backtrack", "size": 5, "variant": "both", "max": 0},
     "backtrack, pruned": {"strategy": "backtrack", "prune": True, "size": "6x5", "start": "a1", "max": 50_000},
+    "backtrack, array kernel": {"strategy": "backtrack", "prune": True, "size": "6x11", "start": "a1", "max": 50_000},
     "greedy random": {"strategy": "greedy", "variant": "both", "start": "a1,e4", "tours": 50, "seed": 3},
     "greedy index": {"strategy": "greedy", "ties": "index", "variant": "both"},
     "greedy pohl": {"strategy": "greedy", "ties": "pohl", "variant": "both"},
@@ -62,6 +66,7 @@ def signature_of(name: str, folder: Path) -> dict[str, object]:
         "tours": {kind: sum(record[kind] for record in records) for kind in ("tours_open", "tours_closed")},
         "records": _hash(json.dumps(record, sort_keys=True).encode() for record in records),
         "columns": _hash(piece for path in parts for piece in _columns(path, folder)),
+        "summary": _hash(_values_of(folder / "summary.parquet")),
         BYTES: _hash(piece for path in parts if not _is_times(path, folder) for piece in _file(path, folder)),
         "pyarrow": pa.__version__,
     }
@@ -83,12 +88,16 @@ def _record(path: Path) -> dict[str, object]:
 
 
 def _columns(path: Path, folder: Path) -> Iterable[bytes]:
-    """The values of a part, row after row, column by column. Seconds are never the same twice."""
     if not _is_times(path, folder):
         yield path.relative_to(folder).as_posix().encode()
+    yield from _values_of(path)
+
+
+def _values_of(path: Path) -> Iterable[bytes]:
+    """The values of a file, column by column. Seconds are never the same twice, and sizes follow pyarrow."""
     table = pq.read_table(pa.BufferReader(path.read_bytes()))
     for name in table.column_names:
-        if name != "seconds":
+        if not name.endswith(("seconds", "bytes")):
             yield f"{name} {table.schema.field(name).type}".encode()
             yield _values(table[name])
 
@@ -98,9 +107,9 @@ def _values(column: pa.ChunkedArray) -> bytes:
         return b"".join(column.to_pylist())
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    return (
-        column.to_numpy().tobytes() if not pa.types.is_string(column.type) else "\n".join(column.to_pylist()).encode()
-    )
+    if column.null_count or pa.types.is_string(column.type):
+        return "\n".join(map(str, column.to_pylist())).encode()
+    return column.to_numpy().tobytes()
 
 
 def _file(path: Path, folder: Path) -> Iterable[bytes]:

@@ -7,6 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
+from ..support.commands import ROOT
 from .signatures import BYTES, CONFIGS, FILE, signature_of
 
 EXPECTED = json.loads(FILE.read_text(encoding="utf-8"))
@@ -21,7 +22,7 @@ def outcome(request, tmp_path_factory):
     return request.param, signature_of(request.param, tmp_path_factory.mktemp("golden") / "run")
 
 
-@pytest.mark.parametrize("what", ["identity", "tours", "records", "columns"])
+@pytest.mark.parametrize("what", ["identity", "tours", "records", "columns", "summary"])
 def test_the_content_is_what_it_was(outcome, what):
     name, signature = outcome
     assert signature[what] == EXPECTED[name][what]
@@ -38,3 +39,4 @@ def test_the_bytes_are_what_they_were(outcome):
 @pytest.mark.parametrize(("name", "tours"), [("open", 2_730_414), ("closed", 1_747_155)])
 def test_the_main_job_finds_as_many_tours_as_readme_says(name, tours):
     assert sum(EXPECTED[name]["tours"].values()) == tours
+    assert f"{tours:,}" in (ROOT / "README.md").read_text(encoding="utf-8")

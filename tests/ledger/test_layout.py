@@ -9,15 +9,19 @@ from hypothesis import strategies as st
 from enumerate.ledger.layout import (
     PartName,
     RecordName,
+    distinct_name,
     is_of_start,
+    parse_distinct_name,
     parse_part_name,
     parse_record_name,
+    parse_staged_name,
     part_name,
     record_name,
+    staged_name,
 )
 from enumerate.model.board import Board
 
-NAMES = {parse_record_name: record_name, parse_part_name: part_name}
+NAMES = {parse_record_name: record_name, parse_part_name: part_name, parse_distinct_name: distinct_name}
 
 numbers = st.integers(0, 10**8)
 cuts = st.none() | st.integers(1, 10**15)
@@ -28,7 +32,9 @@ parts = st.one_of(
     st.builds(PartName, st.sampled_from(["open", "closed"]), starts, numbers, numbers, cuts, st.just("")),
     st.builds(PartName, st.just("times"), starts, numbers, numbers, cuts, seals),
 )
+distinct = st.tuples(st.sampled_from(["open", "closed"]), numbers)
 names = st.one_of(
+    distinct.map(lambda part: distinct_name(*part)),
     records.map(lambda record: record_name(*record)),
     parts.map(lambda part: part_name(*part)),
 )
@@ -43,6 +49,20 @@ def test_a_record_is_known_by_its_name(record):
 def test_a_part_is_known_by_its_name(part, start):
     assert parse_part_name(part_name(*part)) == part
     assert is_of_start(part_name(*part), start) == (part.start == start)
+
+
+@given(distinct)
+def test_a_part_of_distinct_tours_is_known_by_its_name(part):
+    assert parse_distinct_name(distinct_name(*part)) == part
+
+
+@given(names)
+def test_what_is_on_its_way_is_known_by_its_name_and_is_nothing_else(name):
+    staged = staged_name(name)
+    assert parse_staged_name(staged) == name.rpartition("/")[2]
+    assert staged != staged_name(name)
+    assert [parse(staged) for parse in NAMES] == [None] * len(NAMES)
+    assert parse_staged_name(name) is None
 
 
 @given(names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from enumerate.ledger.storage import Folder
 from enumerate.run.coordinator import run
 from enumerate.run.worker import run_slice
 
-from ..support.commands import arguments, called, children, command, environment_with, started, wait_for
+from ..support.commands import arguments, called, children, command, environment_with, seconds_of, started, wait_for
 from ..support.runs import Silent, commits, part_sums, run_serially, small
 from ..support.searches import config_for
 
@@ -191,7 +190,8 @@ def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound
 
 
 # The plain search finds few tours: long work in small files. Seconds, and for ever.
-LONG = ("--size", 8, "--no-prune", "--start", "a1,b1,c1,d1", "--slice-iterations", 4_000_000, "--max", 60_000_000)
+LONG = ("--size", 8, "--no-prune", "--start", "a1,b1,c1,d1", "--workers", 2, "--slice-iterations", 4_000_000,
+        "--max", 60_000_000)  # fmt: skip
 ENDLESS = (*LONG[:-1], 10**12)
 
 
@@ -205,9 +205,12 @@ def long_expected(tmp_path_factory):
 def test_a_killed_worker_is_replaced_and_nothing_is_lost(tmp_path, long_expected):
     with started(*LONG, "--output", "run", cwd=tmp_path) as process:
         wait_for(lambda: commits(tmp_path / "run"))
+        killed = set()
         for _ in range(3):
-            os.kill(children(process.pid)[0], signal.SIGKILL)
-            time.sleep(0.3)
+            wait_for(lambda: set(children(process.pid)) - killed)
+            worker = min(set(children(process.pid)) - killed)
+            os.kill(worker, signal.SIGKILL)
+            killed.add(worker)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "will be tried again: worker" in err
@@ -263,7 +266,10 @@ def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
         wait_for(lambda: commits(tmp_path / "run"))
         second = command(*ENDLESS, "--output", "run", cwd=tmp_path)
         reader = command("verify", "run", cwd=tmp_path)
+        other = command("--size", 6, "--output", "run", cwd=tmp_path)
     assert second.returncode == reader.returncode == 5
+    assert other.returncode == 2
+    assert "another run is in" in other.stderr
     assert second.stderr.count("\n") == 1
     assert "another process is working on this run" in second.stderr
 
@@ -440,7 +446,7 @@ def test_a_run_whose_folder_is_taken_away_stops_and_does_not_rise_again(tmp_path
     with started(*ENDLESS, "--output", "run", cwd=tmp_path) as process:
         wait_for(lambda: commits(tmp_path / "run"))
         (tmp_path / "run").rename(tmp_path / "away")
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
@@ -495,7 +501,7 @@ def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
     ) as process:
         wait_for(lambda: len(children(process.pid)) >= 2)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "run the same command again to continue" in err
     assert "Traceback" not in err
@@ -505,8 +511,9 @@ def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
     words = ("--size", 60, "--variant", "closed", "--start", "c3", "--max", 0, "--yes", "--slice-iterations", 10**15)
     with started(*words, "--executor", "serial", "--output", "run", cwd=tmp_path) as process:
         wait_for((tmp_path / "run" / "_run" / "run.json").exists)
-        time.sleep(1.5)
+        before = seconds_of(process.pid)
+        wait_for(lambda: seconds_of(process.pid) > before + 1.5)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "a run is continued by the same command" in err

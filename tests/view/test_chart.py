@@ -6,7 +6,7 @@ from math import inf, nan
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.view.chart import Axis, Line, Scale, chart_svg, tick_labels, ticks
@@ -244,7 +244,6 @@ def lines(draw):
     )
 
 
-@settings(max_examples=50)  # each draws several lines, and is a whole picture
 @given(st.text(max_size=100), st.lists(lines(), max_size=8), axes, axes)
 def test_any_data_gives_a_picture_with_everything_inside(title, several, x, y):
     picture = drawn(*several, x=x, y=y, title=title)

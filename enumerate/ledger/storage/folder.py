@@ -9,23 +9,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import itertools
 import os
 import shutil
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from ...model.errors import Damaged, Locked
-from ..layout import LOCK, RUN_FILES, STAGING
+from ..layout import LOCK, RUN_FILES, STAGING, parse_staged_name, staged_name
 from .protocol import Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 _LOCK_ATTEMPTS = 10
-_PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to one folder
-_counter = itertools.count()
 
 
 class Folder:
@@ -72,9 +68,10 @@ class Folder:
         _sync_folder(path.parent)
 
     def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
-        for left in self.path(STAGING).glob(f"{folder}.*"):  # of a call that was killed: who calls this has the lock
-            shutil.rmtree(left, ignore_errors=True)
-        made = self.path(f"{STAGING}/{folder}.{_PROCESS}-{next(_counter)}")
+        for left in self.path(STAGING).glob("*"):  # of a call that was killed: who calls this has the lock
+            if parse_staged_name(f"{STAGING}/{left.name}") == folder:
+                shutil.rmtree(left, ignore_errors=True)
+        made = self.path(staged_name(folder))
         try:
             _make_folder(made / "old")
             for name, data in files:
@@ -155,7 +152,7 @@ class Folder:
 
     def _stage(self, name: str, data: Buffer) -> Path:
         """A synced file in the staging folder, under a name that nobody else uses."""
-        path = self._with_folder(f"{STAGING}/{name.rsplit('/', 1)[-1]}.{_PROCESS}-{next(_counter)}.tmp")
+        path = self._with_folder(staged_name(name))
         try:
             _write_synced(path, data)
         except BaseException:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from ...catalog.reader import Run
 from ...ledger.job_progress import JobProgress
 from ...ledger.layout import MANIFEST, is_of_start
-from ...ledger.parts import counted
+from ...ledger.parts import COUNTED
 from ...ledger.records import read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
@@ -102,7 +102,7 @@ class Snapshot:
             for result in self.run.records(progress):
                 share = replace(
                     result,
-                    **{kind: getattr(result, kind) // squares for kind in counted()},
+                    **{kind: getattr(result, kind) // squares for kind in COUNTED},
                     start=name,
                     before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
                     parts=tuple(part for part in result.parts if is_of_start(part.name, name)),
