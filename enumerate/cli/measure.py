@@ -42,9 +42,9 @@ def study(
 
     picked = chosen(experiments, largest)
     stop = StopSignals(at_once=False)
-    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as advance:
+    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard, fresh)
+            findings = make_study(output, picked, workers or usable_cores(), advance, notice, stop.heard, fresh)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
@@ -136,7 +136,7 @@ def count(
     starts = chosen_starts(config.board, start or "")
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
     try:
-        with steps(total, "parts", quiet) as advance:
+        with steps(total, "parts", quiet) as (advance, _):
             census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance))
     except KeyboardInterrupt:
         say("stopped: a count has to be begun again")
