@@ -193,7 +193,7 @@ def resident():
 
 def simulation_cost():
     """CPU seconds that the simulation itself takes for a slice."""
-    slice_ = Slice(Job(0, (0,)), 0, CURSOR, Totals(), ITERATIONS, TOURS, ITERATIONS, TOURS)
+    slice_ = Slice(Job(0, (0,)), 0, "a1", CURSOR, Totals(), ITERATIONS, TOURS, ITERATIONS, TOURS)
     began = time.process_time()
     for _ in range(20_000):
         Done(finished(slice_))
@@ -224,7 +224,7 @@ class Listed:
         job, number = map(int, name.removeprefix(f"{COMMITS}/").removesuffix(".json").split("-"))
         before = Totals(iterations=number * ITERATIONS, tours_open=number * TOURS, parts=number, bytes=number * BYTES)
         limits = (ITERATIONS, TOURS, ITERATIONS, TOURS)
-        return seal(asdict(finished(Slice(Job(job, (job,)), number, CURSOR, before, *limits))))
+        return seal(asdict(finished(Slice(Job(job, (job,)), number, "a1", CURSOR, before, *limits))))
 
     def remove(self, names):
         assert not list(names)

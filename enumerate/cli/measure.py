@@ -42,9 +42,9 @@ def study(
 
     picked = chosen(experiments, largest)
     stop = StopSignals(at_once=False)
-    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as advance:
+    with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, workers or usable_cores(), advance, stop.heard, fresh)
+            findings = make_study(output, picked, workers or usable_cores(), advance, notice, stop.heard, fresh)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
@@ -137,7 +137,7 @@ def count(
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
     stop = StopSignals(at_once=True)
     try:
-        with steps(total, "parts", quiet) as advance:
+        with steps(total, "parts", quiet) as (advance, _):
 
             def advance_or_stop(name: str) -> None:
                 if stop.heard():

@@ -69,8 +69,7 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     if report.complete:  # also if workers that were thought lost have finished what was set aside
         return DONE
     for event in report.set_aside:
-        start, reason = report.config.board.name(event.slice.job.start), event.reason.splitlines()[0]
-        say(f"set aside after repeated failures: slice {event.slice.number} of {start} ({reason})")
+        say(f"set aside after repeated failures: {event.task.label} ({event.reason.splitlines()[0]})")
     if report.set_aside:
         say("all other tours are written; run the same command again to try the rest once more")
     else:  # a late worker may have taken a slice back

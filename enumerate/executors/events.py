@@ -1,56 +1,70 @@
-"""What executors report while they work, and the protocol they keep."""
+"""What executors report while they work, and the protocol they keep. They run tasks of whatever kind."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..model.errors import EnumerateError
-from ..model.jobs import Slice, SliceResult
 
-Work = Callable[[Slice], SliceResult]
+
+class Task(Protocol):
+    """What a worker is given. It is pickled, and so is what the worker makes of it: both are small."""
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from the other tasks."""
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+
+
+T = TypeVar("T", bound=Task)
+R = TypeVar("R")
+Work = Callable[[T], R]
 
 
 @dataclass(frozen=True)
-class Started:
-    """A slot began to work on a slice."""
+class Started(Generic[T]):
+    """A slot began to work on a task."""
 
     slot: int
-    slice: Slice
+    task: T
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A slice is done and committed."""
+class Finished(Generic[T, R]):
+    """A task is done."""
 
     slot: int
     node: str
-    slice: Slice
-    result: SliceResult
+    task: T
+    result: R
 
 
 @dataclass(frozen=True)
-class Lost:
-    """A worker died or failed on a slice; the slice will be tried again."""
+class Lost(Generic[T]):
+    """A worker died or failed on a task; the task will be tried again."""
 
     slot: int
-    slice: Slice
+    task: T
     reason: str
 
 
 @dataclass(frozen=True)
-class SetAside:
-    """A slice failed too often; the run goes on without it."""
+class SetAside(Generic[T]):
+    """A task failed too often; all else goes on without it."""
 
-    slice: Slice
+    task: T
     reason: str
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A node cannot do the work; the run goes on without it."""
+    """A node cannot do the work; all else goes on without it."""
 
     node: str
     reason: str
@@ -63,7 +77,8 @@ class Waiting:
     seconds: float
 
 
-Event = Started | Finished | Lost | SetAside | LeftOut | Waiting
+Trouble = Lost[T] | SetAside[T] | LeftOut | Waiting
+Event = Started[T] | Finished[T, R] | Lost[T] | SetAside[T] | LeftOut | Waiting
 
 
 class Handshake(Protocol):
@@ -77,13 +92,13 @@ class Handshake(Protocol):
 
 
 class Executor(Protocol):
-    """Runs `work` on the slices of a queue, which may grow after each event, until it is empty or `stopping`."""
+    """Runs `work` on the tasks of a queue, which may grow after each event, until it is empty or `stopping`."""
 
     @property
     def slots(self) -> int:
-        """How many slices are worked on at a time, as far as is known now."""
+        """How many tasks are worked on at a time, as far as is known now."""
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]: ...
+    def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]: ...
 
     def close(self) -> None:
         """Give back what the executor holds."""

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 
 from ..model.config import LARGEST, Config, usable_cores
-from ..model.jobs import Slice
-from .events import Event, Executor, Finished, Handshake, Started, Work
+from .events import Event, Executor, Finished, Handshake, R, Started, T, Work
 from .processes import ProcessPool
 from .ray_connection import connect
 from .supervisor import Supervisor
@@ -28,14 +27,14 @@ def make_executor(config: Config, handshake: Handshake) -> Executor:
 
 
 class Serial:
-    """One slice after the other in this process: the executor to debug with. Errors come through as they are."""
+    """One task after the other in this process: the executor to debug with. Errors come through as they are."""
 
     slots = 1
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
+    def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]:
         while queue and not stopping():
-            slice_ = queue.popleft()
-            yield Started(0, slice_)
-            yield Finished(0, socket.gethostname(), slice_, work(slice_))
+            task = queue.popleft()
+            yield Started(0, task)
+            yield Finished(0, socket.gethostname(), task, work(task))
 
     def close(self) -> None: ...

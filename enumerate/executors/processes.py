@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import cast
+from typing import Any, cast
 
-from ..model.jobs import Slice
 from .events import Work
 from .supervisor import Died, Outcome, Ready, attempt
 
@@ -24,20 +23,20 @@ _context = multiprocessing.get_context("spawn")
 
 
 class ProcessWorker:
-    """A process that works on slices sent through a pipe."""
+    """A process that works on tasks sent through a pipe."""
 
     node = socket.gethostname()
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work[Any, Any]) -> None:
         self.connection, theirs = _context.Pipe()
         self.process = _context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with deaf_to_interrupts():
+        with _deaf_to_interrupts():
             self.process.start()
         theirs.close()  # so that the pipe ends with the process
 
-    def give(self, slice_: Slice) -> None:
+    def give(self, task: Any) -> None:
         with suppress(OSError):  # it has just died; the end of the pipe is heard next
-            self.connection.send(slice_)
+            self.connection.send(task)
 
     def hear(self) -> Outcome:
         try:
@@ -58,7 +57,7 @@ class ProcessPool:
     def __init__(self, slots: int) -> None:
         self.slots = slots
 
-    def hire(self, work: Work, hired: Sequence[ProcessWorker]) -> ProcessWorker | None:
+    def hire(self, work: Work[Any, Any], hired: Sequence[ProcessWorker]) -> ProcessWorker | None:
         return ProcessWorker(work) if len(hired) < self.slots else None
 
     def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[tuple[ProcessWorker, Outcome]]:
@@ -73,7 +72,7 @@ class ProcessPool:
 
 
 @contextmanager
-def deaf_to_interrupts() -> Iterator[None]:
+def _deaf_to_interrupts() -> Iterator[None]:
     """Children started here never hear Ctrl-C: they inherit the mask, and the coordinator decides what it means."""
     resource_tracker.ensure_running()  # it would unblock the signal when the first child starts it
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -83,17 +82,17 @@ def deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(connection: Connection, work: Work) -> None:
+def _serve(connection: Connection, work: Work[Any, Any]) -> None:
     """The life of a worker process."""
-    end_with_parent()
+    _end_with_parent()
     with suppress(EOFError, OSError):  # the coordinator is gone
         connection.send(Ready())
         while True:
             connection.send(attempt(work, connection.recv()))
 
 
-def end_with_parent() -> None:
-    """From now on, end this process at once when the one that started it is gone, even in the middle of a slice."""
+def _end_with_parent() -> None:
+    """From now on, end this process at once when the one that started it is gone, even in the middle of a task."""
 
     def wait_for_it() -> None:
         parent = multiprocessing.parent_process()

@@ -1,7 +1,7 @@
 """Workers on a Ray cluster: one actor for each CPU of each node.
 
 Actors, not tasks: when a node is cut off, Ray's tasks stall the whole run, and a lost actor is simply heard of. Ray
-never retries anything (the supervisor does), and never carries tours: slices go out, small results come back. Every
+never retries anything (the supervisor does), and never carries tours: tasks go out, small results come back. Every
 wait has a limit. A worker that was cut off may still write; that this does no harm is the ledger's part.
 """
 
@@ -20,7 +20,6 @@ from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..model.errors import Stopped
-from ..model.jobs import Slice
 from .events import Handshake, Work
 from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Unfit, attempt
@@ -46,8 +45,8 @@ class Actor:
     def answer(self, question: bytes) -> Answered:
         return Answered(pickle.loads(question)())
 
-    def work(self, work: bytes, slice_: Slice) -> Outcome:
-        return attempt(pickle.loads(work), slice_)
+    def work(self, work: bytes, task: Any) -> Outcome:
+        return attempt(pickle.loads(work), task)
 
 
 _actor: Any = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
@@ -62,8 +61,8 @@ class RayWorker:
         self.actor = _actor.options(scheduling_strategy=place).remote()
         self.answer: Any = self.actor.answer.remote(question)
 
-    def give(self, slice_: Slice) -> None:
-        self.answer = self.actor.work.remote(self.payload, slice_)
+    def give(self, task: Any) -> None:
+        self.answer = self.actor.work.remote(self.payload, task)
 
     def end(self) -> None:
         ray.kill(self.actor, no_restart=True)
@@ -89,14 +88,14 @@ class RayPool:
         self.nodes: dict[str, Node] = {}
         self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
         self.looked = float("-inf")
-        self.work: tuple[Work | None, bytes] = (None, b"")
+        self.work: tuple[Work[Any, Any] | None, bytes] = (None, b"")
 
     @property
     def slots(self) -> int:
         self._look()
         return min(self.most, sum(node.slots for node in self.nodes.values()))
 
-    def hire(self, work: Work, hired: Sequence[RayWorker]) -> RayWorker | None:
+    def hire(self, work: Work[Any, Any], hired: Sequence[RayWorker]) -> RayWorker | None:
         self._look()
         if len(hired) >= self.most:
             return None
@@ -145,7 +144,7 @@ class RayPool:
         """Whether it has just lost a worker: Ray takes a minute to tell that a node is gone, so others come first."""
         return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
 
-    def _pickled(self, work: Work) -> bytes:
+    def _pickled(self, work: Work[Any, Any]) -> bytes:
         if work is not self.work[0]:
             self.work = work, pickle.dumps(work)
         return self.work[1]

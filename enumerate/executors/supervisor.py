@@ -1,8 +1,8 @@
 """The one loop behind every executor that has workers.
 
-Each slot holds one worker. An idle worker gets the next slice; a dead one is replaced and its slice queued again; a
-slice that kills three workers is set aside, and a node whose workers cannot start or write is left out, while all else
-goes on. How workers are hired and heard is the pool's part.
+Each slot holds one worker. An idle worker gets the next task; a dead one is replaced and its task queued again; a task
+that kills three workers is set aside, and a node whose workers cannot start or write is left out, while all else goes
+on. How workers are hired and heard is the pool's part.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..model.errors import EnumerateError, Stopped
-from ..model.jobs import Slice, SliceResult
-from .events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting, Work
+from .events import Event, Finished, LeftOut, Lost, R, SetAside, Started, T, Waiting, Work
 
 MAX_ATTEMPTS = 3
-MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the slice's fault
-GRACE_SECONDS = 1.0  # for slices at hand when the run is asked to stop
+MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the task's fault
+GRACE_SECONDS = 1.0  # for tasks at hand when the run is asked to stop
 POLL_SECONDS = 0.2
 
 
@@ -38,7 +37,7 @@ PATIENCE = Patience()
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has started and can take a slice."""
+    """The worker has started and can take a task."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,12 @@ class Unfit:
 
 @dataclass(frozen=True)
 class Done:
-    result: SliceResult
+    result: Any
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The work raised an error. With `fatal` it is not the slice's: nothing can be written, or the run is damaged."""
+    """The work raised an error. With `fatal` it is not the task's: nothing can be written, or the run is damaged."""
 
     reason: str
     fatal: EnumerateError | None = None
@@ -72,24 +71,24 @@ class Died:
 Outcome = Ready | Unfit | Done | Failed | Died
 
 
-def attempt(work: Work, slice_: Slice) -> Outcome:
-    """What a worker does with a slice."""
+def attempt(work: Work[T, Any], task: T) -> Outcome:
+    """What a worker does with a task."""
     try:
-        return Done(work(slice_))
+        return Done(work(task))
     except EnumerateError as error:
         return Failed(str(error), fatal=error)
-    except Exception as error:  # whatever it is, it is the slice's error: reported, tried again, then set aside
+    except Exception as error:  # whatever it is, it is the task's error: reported, tried again, then set aside
         return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 
 
 class Worker(Protocol):
-    """One worker, at work on at most one slice."""
+    """One worker, at work on at most one task."""
 
     @property
     def node(self) -> str:
         """The machine it is on."""
 
-    def give(self, slice_: Slice) -> None: ...
+    def give(self, task: Any) -> None: ...
 
     def end(self) -> None:
         """Be gone at once; what it has not committed is lost."""
@@ -105,7 +104,7 @@ class Pool(Protocol[W]):
     def slots(self) -> int:
         """How many workers there may be now."""
 
-    def hire(self, work: Work, hired: Sequence[W]) -> W | None:
+    def hire(self, work: Work[Any, Any], hired: Sequence[W]) -> W | None:
         """One more worker, or None if there is no room for it now."""
 
     def wait(self, workers: Sequence[W], seconds: float) -> list[tuple[W, Outcome]]:
@@ -123,11 +122,11 @@ class Slot(Generic[W]):
     worker: W
     hired: float = field(default_factory=time.monotonic)
     ready: bool = False
-    slice: Slice | None = None
+    task: Any = None
 
     def is_counted_on(self, patience: Patience) -> bool:
-        """Whether it will soon take a slice."""
-        return self.slice is None and (self.ready or time.monotonic() - self.hired < patience.start)
+        """Whether it will soon take a task."""
+        return self.task is None and (self.ready or time.monotonic() - self.hired < patience.start)
 
 
 class Supervisor(Generic[W]):
@@ -136,8 +135,8 @@ class Supervisor(Generic[W]):
     def __init__(self, pool: Pool[W], patience: Patience = PATIENCE) -> None:
         self.pool, self.patience = pool, patience
         self._slots: list[Slot[W]] = []
-        self._attempts: Counter[tuple[int, int]] = Counter()
-        self._losses: Counter[tuple[int, int]] = Counter()
+        self._attempts: Counter[Hashable] = Counter()
+        self._losses: Counter[Hashable] = Counter()
         self._failed_starts: Counter[str] = Counter()
         self._last_company = self._last_told = time.monotonic()
 
@@ -148,7 +147,7 @@ class Supervisor(Generic[W]):
     def close(self) -> None:
         self.pool.close()
 
-    def run(self, work: Work, queue: deque[Slice], stopping: Callable[[], bool]) -> Generator[Event]:
+    def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]:
         grace_ends = float("inf")
         self._last_company = self._last_told = time.monotonic()
         try:
@@ -169,10 +168,10 @@ class Supervisor(Generic[W]):
             self._slots = []
 
     def _at_work(self) -> bool:
-        return any(slot.slice for slot in self._slots)
+        return any(slot.task is not None for slot in self._slots)
 
-    def _hire(self, work: Work, waiting: int) -> None:
-        """As many workers as there are slices for, as far as there is room."""
+    def _hire(self, work: Work[Any, Any], waiting: int) -> None:
+        """As many workers as there are tasks for, as far as there is room."""
         missing = waiting - sum(slot.is_counted_on(self.patience) for slot in self._slots)
         taken = {slot.number for slot in self._slots}
         free = (number for number in range(len(taken) + missing) if number not in taken)
@@ -187,7 +186,7 @@ class Supervisor(Generic[W]):
                 break
             self._slots.append(Slot(next(free), worker))
 
-    def _look_for_company(self) -> Iterator[Event]:
+    def _look_for_company(self) -> Iterator[Waiting]:
         """Wait for a worker that can begin, but not silently and not for ever."""
         now = time.monotonic()
         if any(slot.ready for slot in self._slots):
@@ -199,28 +198,28 @@ class Supervisor(Generic[W]):
             self._last_told = now
             yield Waiting(alone)
 
-    def _give(self, queue: deque[Slice]) -> Iterator[Event]:
+    def _give(self, queue: deque[T]) -> Iterator[Event[T, Any]]:
         for slot in self._slots:
-            if queue and slot.ready and slot.slice is None:
-                slot.slice = queue.popleft()
-                slot.worker.give(slot.slice)
-                yield Started(slot.number, slot.slice)
+            if queue and slot.ready and slot.task is None:
+                slot.task = queue.popleft()
+                slot.worker.give(slot.task)
+                yield Started(slot.number, slot.task)
 
     def _wait(self) -> list[tuple[Slot[W], Outcome]]:
         by_worker = {id(slot.worker): slot for slot in self._slots}
         heard = self.pool.wait([slot.worker for slot in self._slots], POLL_SECONDS)
         return [(by_worker[id(worker)], outcome) for worker, outcome in heard]
 
-    def _settle(self, slot: Slot[W], outcome: Outcome, queue: deque[Slice]) -> Iterator[Event]:
-        """What becomes of a slot, and of the slice it was at work on."""
+    def _settle(self, slot: Slot[W], outcome: Outcome, queue: deque[T]) -> Iterator[Event[T, Any]]:
+        """What becomes of a slot, and of the task it was at work on."""
         if slot not in self._slots:
             return  # its node was left out a moment ago
         if isinstance(outcome, Ready):
             slot.ready = True
             self._failed_starts[slot.worker.node] = 0
-        elif isinstance(outcome, Done) and slot.slice:
-            slice_, slot.slice = slot.slice, None
-            yield Finished(slot.number, slot.worker.node, slice_, outcome.result)
+        elif isinstance(outcome, Done) and slot.task is not None:
+            task, slot.task = slot.task, None
+            yield Finished(slot.number, slot.worker.node, task, outcome.result)
         elif isinstance(outcome, Unfit):
             yield from self._leave_out(slot.worker.node, outcome.error, queue)
         elif isinstance(outcome, Failed) and isinstance(outcome.fatal, Stopped):  # it cannot write now
@@ -240,20 +239,20 @@ class Supervisor(Generic[W]):
 
     def _end_idle(self, node: str) -> None:
         """Idle workers owe no answer, so nobody would hear that they are gone, too."""
-        for slot in [slot for slot in self._slots if slot.worker.node == node and slot.ready and not slot.slice]:
+        for slot in [slot for slot in self._slots if slot.worker.node == node and slot.ready and slot.task is None]:
             slot.worker.end()
             self._slots.remove(slot)
 
-    def _count_failed_start(self, slot: Slot[W], outcome: Died, queue: deque[Slice]) -> Iterator[Event]:
-        """A worker that dies before it is ready had no slice to blame; if that goes on, none will ever start there."""
+    def _count_failed_start(self, slot: Slot[W], outcome: Died, queue: deque[T]) -> Iterator[Event[T, Any]]:
+        """A worker that dies before it is ready had no task to blame; if that goes on, none will ever start there."""
         node = slot.worker.node
         self._failed_starts[node] += 1
         if self._failed_starts[node] == MAX_ATTEMPTS:
             yield from self._leave_out(node, EnumerateError(f"workers die while they start: {outcome.reason}"), queue)
 
     def _leave_out(
-        self, node: str, error: EnumerateError, queue: deque[Slice], for_good: bool = True
-    ) -> Iterator[Event]:
+        self, node: str, error: EnumerateError, queue: deque[T], for_good: bool = True
+    ) -> Iterator[Event[T, Any]]:
         """Go on without a node, if there is another: an error of the only one is the run's."""
         if not self.pool.leave_out(node, for_good):
             raise error
@@ -261,18 +260,18 @@ class Supervisor(Generic[W]):
         for slot in [slot for slot in self._slots if slot.worker.node == node]:
             slot.worker.end()
             self._slots.remove(slot)
-            if slot.slice:  # not the slice's fault: it does not count as an attempt
-                queue.appendleft(slot.slice)
-                yield Lost(slot.number, slot.slice, f"node {node} is left out")
+            if slot.task is not None:  # not the task's fault: it does not count as an attempt
+                queue.appendleft(slot.task)
+                yield Lost(slot.number, slot.task, f"node {node} is left out")
 
-    def _lose(self, slot: Slot[W], reason: str, queue: deque[Slice], with_node: bool = False) -> Iterator[Event]:
-        slice_, slot.slice = slot.slice, None
-        if slice_ is None:
+    def _lose(self, slot: Slot[W], reason: str, queue: deque[T], with_node: bool = False) -> Iterator[Event[T, Any]]:
+        task, slot.task = slot.task, None
+        if task is None:
             return
-        key = (slice_.job.number, slice_.number)
+        key = task.key
         (self._losses if with_node else self._attempts)[key] += 1
         if self._attempts[key] == MAX_ATTEMPTS or self._losses[key] == MAX_LOSSES:
-            yield SetAside(slice_, reason)
+            yield SetAside(task, reason)
         else:
-            queue.appendleft(slice_)
-            yield Lost(slot.number, slice_, reason)
+            queue.appendleft(task)
+            yield Lost(slot.number, task, reason)

@@ -57,6 +57,7 @@ class JobProgress:
         return Slice(
             job=self.job,
             number=number,
+            start=config.board.name(self.job.start),
             cursor=cursor,
             before=before,
             max_iterations=_smaller(config.slice_iterations, most, before.iterations),

@@ -150,6 +150,7 @@ class Slice:
 
     job: Job
     number: int
+    start: str  # the name of its start square
     cursor: Cursor
     before: Totals
     max_iterations: int
@@ -157,3 +158,11 @@ class Slice:
     full_iterations: int  # what the slice could have if the budget did not end in it
     full_tours: int
     supersedes: SliceResult | None = None  # the same slice, cut short by a smaller budget
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.job.number, self.number
+
+    @property
+    def label(self) -> str:
+        return f"slice {self.number} of {self.start}"

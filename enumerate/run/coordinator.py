@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from ..executors.events import Event, Executor, Finished
+from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
 from ..ledger.job_progress import JobProgress
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
@@ -23,7 +23,7 @@ from ..plan.forecast import Outlook, look_ahead, refuse_endless
 from ..plan.plan import make_plan, refuse_impossible
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
-from .report import Report, reconcile
+from .report import Report, SliceEvent, reconcile
 from .tidying import SIZES, SUMS, tidied
 from .worker import run_slice
 
@@ -35,7 +35,7 @@ class Observer(Protocol):
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
 
-    def event(self, event: Event) -> None: ...
+    def event(self, event: SliceEvent) -> None: ...
 
     def end(self) -> None: ...
 
@@ -147,7 +147,9 @@ def _for_workers(config: Config) -> Config:
     return config if is_url(config.place) else replace(config, output=os.path.abspath(config.place))
 
 
-def _work_off(report: Report, run_: Opened, events: Generator[Event], queue: deque[Slice], observer: Observer) -> None:
+def _work_off(
+    report: Report, run_: Opened, events: Generator[SliceEvent], queue: deque[Slice], observer: Observer
+) -> None:
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
     by_job = {job.job.number: job for job in run_.progress}

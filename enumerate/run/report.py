@@ -16,7 +16,10 @@ import pyarrow as pa
 from ..executors.events import Event, Finished, LeftOut, Lost, SetAside
 from ..model.board import Board
 from ..model.config import Config
+from ..model.jobs import Slice, SliceResult
 from ..model.literature import published, published_from, published_tours
+
+SliceEvent = Event[Slice, SliceResult]
 
 
 @dataclass(frozen=True)
@@ -54,17 +57,17 @@ class Report:
     nodes: set[str] = field(default_factory=set)  # that finished a slice
     slots: set[int] = field(default_factory=set)
     retried: set[tuple[int, int]] = field(default_factory=set)  # job and number of slices
-    set_aside: list[SetAside] = field(default_factory=list)
+    set_aside: list[SetAside[Slice]] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # with published counts
 
-    def add(self, event: Event) -> None:
+    def add(self, event: SliceEvent) -> None:
         """Count who worked and what went wrong."""
         if isinstance(event, Finished):
             self.nodes.add(event.node)
             self.slots.add(event.slot)
         elif isinstance(event, Lost):
-            self.retried.add((event.slice.job.number, event.slice.number))
+            self.retried.add(event.task.key)
         elif isinstance(event, SetAside):
             self.set_aside.append(event)
         elif isinstance(event, LeftOut):

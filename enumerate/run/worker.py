@@ -27,7 +27,7 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
         result = SliceResult(
             job=slice_.job.number,
             slice=slice_.number,
-            start=config.board.name(slice_.job.start),
+            start=slice_.start,
             ended=found.ended,
             before=slice_.before,
             began=slice_.cursor,

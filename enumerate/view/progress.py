@@ -13,10 +13,12 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from ..executors.events import Event, Finished, LeftOut, Lost, SetAside, Started, Waiting
+from ..executors.events import Finished, LeftOut, Lost, Started, T, Trouble, Waiting
 from ..ledger.job_progress import JobProgress
 from ..model.config import Config
+from ..model.jobs import Slice, SliceResult
 from ..model.numbers import clock, counted
+from ..run.report import SliceEvent
 
 PLAIN_SECONDS = 10.0
 SHOWN_WORKERS = 16
@@ -29,7 +31,7 @@ class Quiet:
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
 
-    def event(self, event: Event) -> None: ...
+    def event(self, event: SliceEvent) -> None: ...
 
     def end(self) -> None: ...
 
@@ -47,7 +49,7 @@ class Tally:
         self.began = time.monotonic()
         self.tours = self.iterations = 0
 
-    def add(self, event: Finished) -> None:
+    def add(self, event: Finished[Slice, SliceResult]) -> None:
         self.tours += event.result.tours
         self.iterations += event.result.iterations
         job, before = event.result.job, self.shares[event.result.job]
@@ -105,11 +107,11 @@ class Plain:
         squares = counted(starts, "start square")
         self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
 
-    def event(self, event: Event) -> None:
+    def event(self, event: SliceEvent) -> None:
         if isinstance(event, Finished):
             self.tally.add(event)
         elif not isinstance(event, Started):
-            self.notice(trouble(self.tally.config, event))
+            self.notice(trouble(event))
         tally = self.tally
         self.now_and_then(f"{tally.share:.1%} {tally.of} done, {tally.rates()}, {tally.time_left()}")
 
@@ -139,10 +141,9 @@ class Fancy:
         self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True)
         self.live.start()
 
-    def event(self, event: Event) -> None:
-        board = self.tally.config.board
+    def event(self, event: SliceEvent) -> None:
         if isinstance(event, Started):
-            self.workers[event.slot] = f"{board.name(event.slice.job.start)} slice {event.slice.number}"
+            self.workers[event.slot] = event.task.label
         elif isinstance(event, Finished):
             self.workers[event.slot] = "idle"
             self.tally.add(event)
@@ -150,7 +151,7 @@ class Fancy:
         else:
             if isinstance(event, Lost):
                 self.workers[event.slot] = "replaced"
-            self.console.print(Text(trouble(self.tally.config, event), style="yellow"))
+            self.console.print(Text(trouble(event), style="yellow"))
 
     def end(self) -> None:
         if self.live:
@@ -163,29 +164,32 @@ class Fancy:
         return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
 
 
-def trouble(config: Config, event: Lost | SetAside | LeftOut | Waiting) -> str:
+def trouble(event: Trouble[T]) -> str:
     """One line about what went wrong."""
     if isinstance(event, Waiting):
         return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
     if isinstance(event, LeftOut):
         return f"going on without a node: {event.reason}"
     what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"
-    start = config.board.name(event.slice.job.start)
-    return f"slice {event.slice.number} of {start} {what}: {event.reason.splitlines()[0]}"
+    return f"{event.task.label} {what}: {event.reason.splitlines()[0]}"
 
 
 @contextmanager
-def steps(total: int, things: str, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Progress by so many equal steps; the function that is yielded is told of each."""
+def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
+    """Progress by so many equal steps. Two functions: one is told of each step, one keeps what it says."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        done, now_and_then = count(1), _every_ten_seconds((Quiet() if quiet else Plain()).notice)
-        yield lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")
+        done, notice = count(1), (Quiet() if quiet else Plain()).notice
+        now_and_then = _every_ten_seconds(notice)
+        yield (lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")), notice
         return
     with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
                   TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
         task = bar.add_task("", total=total)
-        yield lambda name: bar.update(task, advance=1, description=name)
+        yield (
+            lambda name: bar.update(task, advance=1, description=name),
+            lambda line: bar.console.print(Text(line, style="yellow")),
+        )
 
 
 @contextmanager

@@ -227,7 +227,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "total": total,
         "starts": rows,
         "set_aside": [
-            {"start": config.board.name(event.slice.job.start), "slice": event.slice.number, "reason": event.reason}
+            {"start": event.task.start, "slice": event.task.number, "reason": event.reason}
             for event in report.set_aside
         ],
     }

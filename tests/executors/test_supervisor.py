@@ -4,36 +4,47 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
+from dataclasses import dataclass
 
 import pytest
 
 from enumerate.executors.events import Finished, LeftOut, Lost, SetAside, Waiting
 from enumerate.executors.supervisor import MAX_LOSSES, PATIENCE, Died, Done, Failed, Patience, Ready, Supervisor, Unfit
 from enumerate.model.errors import BadRequest, Damaged, Stopped
-from enumerate.model.jobs import Job, Slice, Totals
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A task that has nothing to do with tours."""
+
+    key: int
+
+    @property
+    def label(self):
+        return f"toy {self.key}"
 
 
 class ScriptedWorker:
-    """Says Ready when hired, and for each slice what its node's script has next."""
+    """Says Ready when hired, and for each task what its node's script has next."""
 
     def __init__(self, pool, node):
         self.pool, self.node, self.ended, self.given = pool, node, False, []
         self.says = [pool.on_hire(node)]
 
-    def give(self, slice_):
+    def give(self, task):
         assert not self.ended
-        self.given.append(slice_)
-        self.says.append(self.pool.on_slice(self, slice_))
+        self.given.append(task)
+        self.says.append(self.pool.on_task(self, task))
 
     def end(self):
         self.ended = True
 
 
 class ScriptedPool:
-    """Nodes with so many slots each. `on_hire` and `on_slice` are the script; an outcome of None is silence."""
+    """Nodes with so many slots each. `on_hire` and `on_task` are the script; an outcome of None is silence."""
 
-    def __init__(self, nodes, on_slice, on_hire=lambda node: Ready()):
-        self.nodes, self.on_slice, self.on_hire = dict(nodes), on_slice, on_hire
+    def __init__(self, nodes, on_task, on_hire=lambda node: Ready()):
+        self.nodes, self.on_task, self.on_hire = dict(nodes), on_task, on_hire
         self.hired, self.left_out = [], []
         self.slots = sum(self.nodes.values())
 
@@ -59,62 +70,62 @@ class ScriptedPool:
     def close(self): ...
 
 
-def slices(count):
-    return deque(Slice(Job(number, (number,)), 0, (number,), Totals(), 1, 1, 1, 1) for number in range(count))
+def toys(count):
+    return deque(map(Toy, range(count)))
 
 
 def run(pool, queue, patience=PATIENCE):
-    return list(Supervisor(pool, patience).run(lambda slice_: None, queue, lambda: False))
+    return list(Supervisor(pool, patience).run(lambda task: None, queue, lambda: False))
 
 
-def done(worker, slice_):
-    return Done(("result of", slice_.job.number))
+def done(worker, task):
+    return Done(("result of", task.key))
 
 
 def finished(events):
-    return sorted(event.slice.job.number for event in events if isinstance(event, Finished))
+    return sorted(event.task.key for event in events if isinstance(event, Finished))
 
 
-def test_every_slice_is_done_once_and_says_where():
-    events = run(ScriptedPool({"a": 2, "b": 1}, done), slices(10))
+def test_every_taskis_done_once_and_says_where():
+    events = run(ScriptedPool({"a": 2, "b": 1}, done), toys(10))
     assert finished(events) == list(range(10))
     assert {event.node for event in events if isinstance(event, Finished)} <= {"a", "b"}
 
 
-def test_a_slice_that_kills_three_workers_is_set_aside():
-    def deadly(worker, slice_):
-        return Died("its process ended") if slice_.job.number == 1 else done(worker, slice_)
+def test_a_taskthat_kills_three_workers_is_set_aside():
+    def deadly(worker, task):
+        return Died("its process ended") if task.key == 1 else done(worker, task)
 
-    events = run(ScriptedPool({"a": 2}, deadly), slices(3))
+    events = run(ScriptedPool({"a": 2}, deadly), toys(3))
     assert [type(event) for event in events if isinstance(event, Lost | SetAside)] == [Lost, Lost, SetAside]
     assert finished(events) == [0, 2]
 
 
-def test_idle_workers_of_a_lost_node_get_no_slice_and_the_slice_is_not_blamed():
-    """The last slice is at work on node a, beside idle workers; the node is lost, and node b has just joined."""
+def test_idle_workers_of_a_lost_node_get_no_taskand_the_taskis_not_blamed():
+    """The last task is at work on node a, beside idle workers; the node is lost, and node b has just joined."""
     pool = ScriptedPool({"a": 4}, done)
 
-    def lose_the_last(worker, slice_):
-        if worker.node == "a" and slice_.number == 1:
+    def lose_the_last(worker, task):
+        if worker.node == "a" and task.key == 9:
             pool.nodes = {"b": 1}
             return Died("out of reach", with_node=True)
-        return done(worker, slice_)
+        return done(worker, task)
 
-    pool.on_slice = lose_the_last
-    queue, last = slices(4), [Slice(Job(9, (9,)), 1, (9,), Totals(), 1, 1, 1, 1)]
+    pool.on_task = lose_the_last
+    queue, last = toys(4), [Toy(9)]
     events = []
-    for event in Supervisor(pool).run(lambda slice_: None, queue, lambda: False):
+    for event in Supervisor(pool).run(lambda task: None, queue, lambda: False):
         events.append(event)
         if len(finished(events)) == 4 and last:
             queue.append(last.pop())
     assert 9 in finished(events)
     assert not [event for event in events if isinstance(event, SetAside)]
-    assert [event.node for event in events if isinstance(event, Finished) and event.slice.job.number == 9] == ["b"]
+    assert [event.node for event in events if isinstance(event, Finished) and event.task.key == 9] == ["b"]
     assert all(worker.ended for worker in pool.hired)
 
 
-def test_a_slice_that_is_lost_with_ten_nodes_is_set_aside_in_the_end():
-    events = run(ScriptedPool({"a": 1}, lambda worker, slice_: Died("out of reach", with_node=True)), slices(1))
+def test_a_taskthat_is_lost_with_ten_nodes_is_set_aside_in_the_end():
+    events = run(ScriptedPool({"a": 1}, lambda worker, task: Died("out of reach", with_node=True)), toys(1))
     assert len([event for event in events if isinstance(event, Lost)]) == MAX_LOSSES - 1
     assert isinstance(events[-1], SetAside)
 
@@ -124,29 +135,29 @@ def test_a_node_that_is_unfit_is_left_out_for_good_and_the_only_one_ends_the_run
         return Unfit(BadRequest(f"node {node} lacks all")) if node == "a" else Ready()
 
     pool = ScriptedPool({"a": 2, "b": 1}, done, on_hire)
-    events = run(pool, slices(5))
+    events = run(pool, toys(5))
     assert [event for event in events if isinstance(event, LeftOut)] == [LeftOut("a", "node a lacks all")]
     assert pool.left_out == [("a", True)]
     assert finished(events) == list(range(5))
     with pytest.raises(BadRequest, match="node a lacks all"):
-        run(ScriptedPool({"a": 2}, done, on_hire), slices(5))
+        run(ScriptedPool({"a": 2}, done, on_hire), toys(5))
 
 
-def test_a_node_that_cannot_write_is_left_out_for_a_while_and_its_slices_are_not_blamed():
-    def full_disk(worker, slice_):
-        return Failed("full", fatal=Stopped("disk full")) if worker.node == "a" else done(worker, slice_)
+def test_a_node_that_cannot_write_is_left_out_for_a_while_and_its_tasks_are_not_blamed():
+    def full_disk(worker, task):
+        return Failed("full", fatal=Stopped("disk full")) if worker.node == "a" else done(worker, task)
 
     pool = ScriptedPool({"a": 2, "b": 1}, full_disk)
-    events = run(pool, slices(6))
+    events = run(pool, toys(6))
     assert pool.left_out == [("a", False)]
     assert finished(events) == list(range(6))
     with pytest.raises(Stopped, match="disk full"):
-        run(ScriptedPool({"a": 2}, full_disk), slices(6))
+        run(ScriptedPool({"a": 2}, full_disk), toys(6))
 
 
 def test_damage_ends_the_run_wherever_it_is_found():
     with pytest.raises(Damaged, match="written twice"):
-        run(ScriptedPool({"a": 1, "b": 1}, lambda *_: Failed("x", fatal=Damaged("written twice"))), slices(2))
+        run(ScriptedPool({"a": 1, "b": 1}, lambda *_: Failed("x", fatal=Damaged("written twice"))), toys(2))
 
 
 def test_workers_that_die_while_they_start_leave_their_node_out():
@@ -154,7 +165,7 @@ def test_workers_that_die_while_they_start_leave_their_node_out():
         return Died("no such module") if node == "a" else Ready()
 
     pool = ScriptedPool({"a": 1, "b": 1}, done, on_hire)
-    events = run(pool, slices(20))
+    events = run(pool, toys(20))
     assert finished(events) == list(range(20))
     assert all(node == "a" for node, _ in pool.left_out)
 
@@ -162,13 +173,13 @@ def test_workers_that_die_while_they_start_leave_their_node_out():
 def test_waiting_for_a_worker_is_said_and_ends():
     pool = ScriptedPool({"a": 1}, done, on_hire=lambda node: None)  # its actor is never scheduled
     patience = Patience(start=0.05, alone=0.5, tell=0.05)
-    events = Supervisor(pool, patience).run(lambda slice_: None, slices(1), lambda: False)
+    events = Supervisor(pool, patience).run(lambda task: None, toys(1), lambda: False)
     assert isinstance(next(events), Waiting)
     with pytest.raises(Stopped, match="no node has a free CPU"):
         list(events)
 
 
 def test_a_slow_starter_is_not_counted_on():
-    """A slot whose worker never gets ready does not keep the last slice from a free slot elsewhere."""
+    """A slot whose worker never gets ready does not keep the last task from a free slot elsewhere."""
     pool = ScriptedPool({"a": 1, "b": 1}, done, on_hire=lambda node: None if node == "a" else Ready())
-    assert finished(run(pool, slices(1), Patience(start=0.05))) == [0]
+    assert finished(run(pool, toys(1), Patience(start=0.05))) == [0]

@@ -285,7 +285,7 @@ def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_
     monkeypatch.setattr("enumerate.run.coordinator.run_slice", deadly_slice)
     observer = Silent()
     report = run(small(tmp_path / "run", executor="processes", workers=2), observer)
-    assert [event.slice.job.start for event in report.set_aside] == [10]
+    assert [event.task.job.start for event in report.set_aside] == [10]
     assert sum(isinstance(event, Lost) for event in observer.events) == 2
     assert sum(isinstance(event, SetAside) for event in observer.events) == 1
     assert not report.complete

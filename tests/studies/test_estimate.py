@@ -18,7 +18,7 @@ from enumerate.executors.events import Finished, Lost, SetAside
 from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies.estimate import estimate as estimating
 from enumerate.studies.estimate import strata as stratifying
-from enumerate.studies.estimate.estimate import BatchResult, Estimate, Goal, as_share, estimate, student_95
+from enumerate.studies.estimate.estimate import BatchResult, BatchTask, Estimate, Goal, as_share, estimate, student_95
 from enumerate.studies.estimate.strata import Strata, beginnings, make_strata
 from enumerate.studies.estimate.text import estimate_json, estimate_lines
 
@@ -119,9 +119,9 @@ def test_batches_count_in_the_order_of_their_numbers():
     found = made([])
     work = estimating.Progress(found, Goal(descents=300), 0.0, lambda: False)
     queue = work.refilled(deque(), 2)
-    assert [slice_.number for slice_ in queue] == [0, 1]
+    assert [task.key for task in queue] == [0, 1]
     for number_, batches in ((1, 0), (2, 0), (0, 3)):
-        work.take(Finished(0, "", estimating._slice(number_), BatchResult(number_, 0.0)), print)
+        work.take(Finished(0, "", BatchTask(number_), BatchResult(number_, 0.0)), print)
         assert found.batches == batches
         assert work.is_reached == (batches == 3)
     assert found.tours == 1
@@ -130,10 +130,10 @@ def test_batches_count_in_the_order_of_their_numbers():
 def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
     told = []
     work = estimating.Progress(made([]), Goal(descents=300), 0.0, lambda: False)
-    work.take(Lost(0, estimating._slice(0), "killed"), told.append)
+    work.take(Lost(0, BatchTask(0), "killed"), told.append)
     assert told == ["a worker is lost, its batch will be made again: killed"]
     with pytest.raises(EnumerateError, match="batch 7 failed again and again: killed"):
-        work.take(SetAside(estimating._slice(7), "killed"), told.append)
+        work.take(SetAside(BatchTask(7), "killed"), told.append)
 
 
 def test_a_time_limit_waits_for_an_interval():
@@ -218,7 +218,7 @@ def test_numbers_kept_small_are_the_same_numbers():
     plain, shrunk = (Estimate(make_strata(config_for((6, 6)), 40_000, large)) for large in (36, 35))
     for found in (plain, shrunk):
         for number_ in range(36):
-            found.add(estimating.run_batch(found.strata, estimating._slice(number_)))
+            found.add(estimating.run_batch(found.strata, BatchTask(number_)))
     assert plain.bits == 0
     assert shrunk.bits == 36 - len(shrunk.strata.prefixes[0])
     assert math.ldexp(shrunk.tours, shrunk.bits) == plain.tours

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import signal
 import subprocess
 from contextlib import chdir, redirect_stdout
@@ -23,7 +24,7 @@ from enumerate.studies.comparison.experiments import experiments, wilson
 from enumerate.studies.comparison.study import NAMES
 from enumerate.studies.comparison.study import study as make_study
 
-from ..support.commands import arguments, environment_with, wait_for
+from ..support.commands import arguments, children, environment_with, wait_for
 
 QUICK = ("first-tours", "tours", "corners", "success", "scaling", "growth")
 
@@ -121,6 +122,17 @@ def test_a_study_that_was_killed_is_continued(tmp_path, how):
     assert {(row["ties"], int(row["size"])) for row in corners} == {
         (ties, size) for ties in ("roth", "squirrel") for size in range(5, 25)
     }
+
+
+def test_a_worker_that_is_killed_costs_one_run_and_the_study_goes_on(tmp_path):
+    words = ("study", "--experiments", "corners", "--largest", "24", "--workers", "2", "--output", str(tmp_path / "it"))
+    with subprocess.Popen(arguments(*words), env=environment_with(), text=True, stderr=-1, stdout=-1) as process:
+        wait_for(lambda: list(tmp_path.glob("it/runs/corners/*/_run/commits/*")))
+        os.kill(children(process.pid)[0], signal.SIGKILL)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert re.search(r"^corners/\w+-\d+ will be tried again: worker \d+ ended with exit code -9$", said, re.MULTILINE)
+    assert [row["found"] for row in rows(tmp_path / "it", "corners")] == ["true"] * 40
 
 
 @pytest.mark.parametrize(

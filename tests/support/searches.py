@@ -22,7 +22,7 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
     """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
-    slice_ = Slice(job, 0, job.prefix, Totals(), limit, max_tours, limit, max_tours)
+    slice_ = Slice(job, 0, config.board.name(job.start), job.prefix, Totals(), limit, max_tours, limit, max_tours)
     batch, found = search_batch(config, slice_, kernel)
     return batch.tours, batch.iterations, batch.closed, found
 
@@ -41,7 +41,9 @@ def search_batch(config, slice_, kernel=""):
 def batch_of(config, start, kernel="", prefix=None, tours=200_000):
     """What one search finds, with the kinds of its tours, and how it went."""
     job, limit = Job(0, prefix or (start,)), config.max or 10**17
-    return search_batch(config, Slice(job, 0, job.prefix, Totals(), limit, tours, limit, tours), kernel)
+    return search_batch(
+        config, Slice(job, 0, config.board.name(job.start), job.prefix, Totals(), limit, tours, limit, tours), kernel
+    )
 
 
 def copied(batch):

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from ...catalog.reader import Run
+from ...executors.events import Finished, SetAside, Started
+from ...executors.processes import ProcessPool
+from ...executors.supervisor import Supervisor
 from ...ledger.storage import is_url, open_storage
 from ...ledger.summary import encode_csv, encode_parquet
-from ...model.errors import BadRequest, Stopped
+from ...model.config import Config
+from ...model.errors import BadRequest, EnumerateError, Stopped
+from ...run.coordinator import run
+from ...view.progress import Quiet, trouble
 from ...view.terminal import cell
 from .experiments import Experiment, experiments
-from .perform import perform, place_of
 from .published import Tables, comparison
 
 COMPARISON = "comparison"
+RUNS = "runs"
 SHOWN_ROWS = 40  # of each table on the page
 
 _FOREWORD = """# How the strategies compare
@@ -52,10 +61,15 @@ def study(
     experiments_: list[Experiment],
     workers: int,
     advance: Callable[[str], object],
+    notice: Callable[[str], object] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
 ) -> Findings:
-    """Make the runs that are not there yet, and write everything anew that is made of them."""
+    """Make the runs that are not there yet, and write everything anew that is made of them.
+
+    `advance` is told of each run that is done, `notice` of workers that are lost. Timed experiments come first, one run
+    at a time: they have the machine to themselves.
+    """
     if is_url(folder):
         raise BadRequest(f"a study is made in a folder: {folder!r}")
     try:
@@ -63,14 +77,74 @@ def study(
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
     with open_storage(folder).lock():
-        perform(folder, experiments_, workers, advance, stopping, fresh)
+        timed = [experiment for experiment in experiments_ if experiment.timed]
+        others = [experiment for experiment in experiments_ if not experiment.timed]
+        for group, slots in ((timed, 1), (others, workers)):
+            queue = deque(RunTask(config) for config in _configs(folder, group))
+            _make_runs(queue, slots, advance, notice, stopping, fresh)
         return _write_findings(folder, experiments_)
+
+
+@dataclass(frozen=True)
+class RunTask:
+    """One whole run, in a folder of its own where the same call finds it again."""
+
+    config: Config
+
+    @property
+    def key(self) -> str:
+        return self.config.output
+
+    @property
+    def label(self) -> str:
+        return "/".join(self.config.output.split(os.sep)[-2:])
+
+
+def make_run(fresh: bool, task: RunTask) -> None:
+    """On a worker. If the run is there already, there is nothing to do."""
+    try:
+        run(task.config, Quiet(), fresh=fresh)
+    except EnumerateError as error:
+        raise type(error)(f"{error} (in the run {task.config.output!r})") from None
+
+
+def _make_runs(
+    queue: deque[RunTask],
+    slots: int,
+    advance: Callable[[str], object],
+    notice: Callable[[str], object],
+    stopping: Callable[[], bool],
+    fresh: bool,
+) -> None:
+    with closing(Supervisor(ProcessPool(slots)).run(partial(make_run, fresh), queue, stopping)) as events:
+        for event in events:
+            if isinstance(event, Finished):
+                advance(event.task.label)
+            elif isinstance(event, SetAside):
+                reason = event.reason.splitlines()[0]
+                raise EnumerateError(f"the run {event.task.label} fails again and again: {reason}")
+            elif not isinstance(event, Started):
+                notice(trouble(event))
+    if stopping():
+        raise Stopped("stopped: every finished run is kept; run the same command again to continue")
+
+
+def _configs(folder: str, group: Sequence[Experiment]) -> list[Config]:
+    return [
+        replace(trial.config, output=_place_of(folder, experiment, trial.name))
+        for experiment in group
+        for trial in experiment.trials
+    ]
+
+
+def _place_of(folder: str, experiment: Experiment, name: str) -> str:
+    return os.path.join(folder, RUNS, experiment.name, name)
 
 
 def _write_findings(folder: str, experiments_: list[Experiment]) -> Findings:
     findings = Findings()
     for experiment in experiments_:
-        runs = {trial.name: Run(place_of(folder, experiment, trial.name)) for trial in experiment.trials}
+        runs = {trial.name: Run(_place_of(folder, experiment, trial.name)) for trial in experiment.trials}
         tables = experiment.tabulate(runs)
         _write_tables(folder, tables, findings)
         _write(folder, f"{experiment.name}.svg", experiment.draw(tables).encode(), findings)

@@ -14,16 +14,14 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import numpy as np
 
-from ...executors.events import Event, Finished, LeftOut, Lost, SetAside, Waiting, Work
+from ...executors.events import Event, Finished, LeftOut, Lost, SetAside, Waiting
 from ...executors.make import make_executor
 from ...kernels import descent
 from ...model.config import Config
 from ...model.errors import BadRequest, EnumerateError
-from ...model.jobs import Job, Slice, Totals
 from ...run.handshake import Handshake
 from .strata import BATCH_PLACEMENTS, Strata, make_strata
 
@@ -61,6 +59,17 @@ def as_share(text: str) -> float:
         return float(digits) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
         raise BadRequest(f"expected a share such as 1% or 0.01: {text!r}") from None
+
+
+@dataclass(frozen=True)
+class BatchTask:
+    """One batch of descents, by its number."""
+
+    key: int
+
+    @property
+    def label(self) -> str:
+        return f"batch {self.key}"
 
 
 @dataclass(frozen=True)
@@ -152,9 +161,9 @@ def student_95(freedom: int) -> float:
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
-def run_batch(strata: Strata, slice_: Slice) -> BatchResult:
+def run_batch(strata: Strata, task: BatchTask) -> BatchResult:
     """One batch, on a worker."""
-    sums = strata.sums(slice_.number)
+    sums = strata.sums(task.key)
     return BatchResult(
         tours=float(strata.factors @ sums[:, descent.TOURS]),
         largest=float(np.max(strata.factors * sums[:, descent.LARGEST], initial=0.0)),
@@ -175,7 +184,7 @@ def estimate(
         found = Estimate(make_strata(config, batch_placements))
         work = Progress(found, goal.or_default(), began, stopping)
         queue = work.refilled(deque(), executor.slots)
-        events = executor.run(cast(Work, partial(run_batch, found.strata)), queue, work.should_stop)
+        events = executor.run(partial(run_batch, found.strata), queue, work.should_stop)
         with closing(events):
             for event in events:
                 work.take(event, notice)
@@ -201,18 +210,18 @@ class Progress:
             self.most = 1
         self.is_reached = False
 
-    def refilled(self, queue: deque[Slice], slots: int) -> deque[Slice]:
+    def refilled(self, queue: deque[BatchTask], slots: int) -> deque[BatchTask]:
         """Enough to do for every worker."""
         while len(queue) < slots and self.queued < self.most:
-            queue.append(_slice(self.queued))
+            queue.append(BatchTask(self.queued))
             self.queued += 1
         return queue
 
-    def take(self, event: Event, notice: Callable[[str], object]) -> None:
+    def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
         if isinstance(event, SetAside):
-            raise EnumerateError(f"batch {event.slice.number} failed again and again: {event.reason.splitlines()[0]}")
+            raise EnumerateError(f"{event.task.label} failed again and again: {event.reason.splitlines()[0]}")
         if isinstance(event, Finished):
-            self.early[event.slice.number] = cast(BatchResult, event.result)
+            self.early[event.task.key] = event.result
             self._count()
         elif isinstance(event, (Lost, LeftOut)):
             notice(f"a worker is lost, its batch will be made again: {event.reason.splitlines()[0]}")
@@ -233,8 +242,3 @@ class Progress:
         """An estimate without an interval is none, so the clock is only asked when there is one."""
         over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
         return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
-
-
-def _slice(number: int) -> Slice:
-    """A batch as executors know work: they look at the numbers alone."""
-    return Slice(Job(0, (0,)), number, (0,), Totals(), 0, 0, 0, 0)
