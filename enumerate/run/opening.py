@@ -6,7 +6,7 @@ What is asked of `run.json` is answered here, from one look at it. Nothing but t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ..ledger.job_progress import JobProgress
@@ -79,7 +79,8 @@ def held(config: Config, fresh: bool) -> Iterator[Held]:
             try:
                 hold = stack.enter_context(storage.lock())
             except Locked:
-                _recognise(storage, config, fresh)  # another run is another run, at work or not
+                with suppress(Damaged):  # it may be starting over just now
+                    _recognise(storage, config, fresh)  # another run is another run, at work or not
                 raise
             asked, manifest, before = _recognise(storage, config, fresh)
         yield Held(storage, hold, asked, manifest, before)
