@@ -81,6 +81,7 @@ def test_the_kernel_agrees_with_its_slow_judge(size, closed, missing):
     assert packing.tours(rows).dtype == tours.dtype
 
 
+@pytest.mark.slow
 def test_the_kernel_agrees_with_its_slow_judge_where_a_square_takes_four_bytes():
     config = config_for((258, 258), strategy="divide", variant="closed", start="a1")
     tours = search(config, 0)[0]

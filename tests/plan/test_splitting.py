@@ -318,6 +318,7 @@ def undisturbed(tmp_path_factory):
     return part_sums(folder)
 
 
+@pytest.mark.slow
 def test_a_split_run_whose_coordinator_is_killed_continues_to_the_same_bytes(tmp_path, undisturbed):
     with started(*KILLED, cwd=tmp_path) as process:
         wait_for(lambda: len(commits(tmp_path / "run")) > 5)

@@ -244,7 +244,9 @@ def test_a_killed_coordinator_takes_its_workers_along_and_the_run_continues(tmp_
     assert called("verify", "run", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 3, marks=pytest.mark.slow)]
+)
 def test_ctrl_c_stops_soon_keeps_everything_and_says_how_to_continue(tmp_path, long_expected, number, code):
     with started(*LONG, "--output", "run", cwd=tmp_path) as process:
         wait_for(lambda: commits(tmp_path / "run"))

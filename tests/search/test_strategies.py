@@ -806,10 +806,10 @@ def test_divide_has_all_the_placements_that_its_tours_take_or_is_refused(tmp_pat
 @pytest.mark.parametrize(
     "values",
     [
-        {"strategy": "warnsdorff", "max": 70_000},
+        pytest.param({"strategy": "warnsdorff", "max": 70_000}, marks=pytest.mark.slow),
         {"strategy": "greedy", "ties": "roth", "variant": "both"},
         {"strategy": "greedy", "ties": "random", "variant": "both", "max": 150_000},
-        {"strategy": "backtrack", "prune": False, "max": 30_000},
+        pytest.param({"strategy": "backtrack", "prune": False, "max": 30_000}, marks=pytest.mark.slow),
     ],
     ids=lambda values: "-".join(map(str, values.values())),
 )

@@ -102,7 +102,8 @@ def test_the_same_call_makes_no_run_again(made, capsys):
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("commits/*.json")} == before
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_study_that_was_killed_is_continued(tmp_path, how):
     words = ("study", "--experiments", "corners", "--largest", "24", "--workers", "1", "--output", str(tmp_path / "it"))
 
