@@ -32,7 +32,7 @@ from enumerate.executors.supervisor import Done, Ready, Supervisor  # noqa: E402
 from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
 from enumerate.ledger.manifest import seal  # noqa: E402
-from enumerate.ledger.records import shelves  # noqa: E402
+from enumerate.ledger.records import record_lists  # noqa: E402
 from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
@@ -242,7 +242,7 @@ def resume_times(names):
     records, parts = (seconds_of(lambda f=f: deque(storage.entries(f), 0)) for f in (COMMITS, "tours"))
     progress = tidied(storage, plan)
     return {
-        "the records, by name": seconds_of(lambda: shelves(storage, plan)) - records,
+        "the records, by name": seconds_of(lambda: record_lists(storage, plan)) - records,
         "records and parts, what is unrecorded found": seconds_of(lambda: tidied(storage, plan)) - records - parts,
         "the parts again, by size": seconds_of(lambda: check_parts(storage, progress, SIZES, print)) - parts,
     }

@@ -30,7 +30,7 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.records import Shelf, find_distinct, read_record, shelves
+from ..ledger.records import RecordList, find_distinct, read_record, record_lists
 from ..ledger.storage import open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
@@ -94,14 +94,14 @@ class Run:
         return self._make_plan(self.config)
 
     @cached_property
-    def shelves(self) -> dict[int, Shelf]:
+    def record_lists(self) -> dict[int, RecordList]:
         """The names of the records of each job, as they are now."""
-        return shelves(self.storage, self.plan)
+        return record_lists(self.storage, self.plan)
 
     @cached_property
     def progress(self) -> list[JobProgress]:
         """The jobs of the run and where each stands by these records."""
-        return progress_of(self.storage, self.plan, self.shelves, self._read_record)
+        return progress_of(self.storage, self.plan, self.record_lists, self._read_record)
 
     def records(self, job: JobProgress) -> Iterator[SliceResult]:
         """All records of a job, in order."""

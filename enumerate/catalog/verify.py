@@ -29,7 +29,7 @@ from ..ledger.layout import (
     record_name,
 )
 from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
-from ..ledger.records import Shelf, check_part, find_distinct, fingerprint, name_of, read_record, shelves
+from ..ledger.records import RecordList, check_part, find_distinct, fingerprint, name_of, read_record, record_lists
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -75,7 +75,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
     with run.storage.lock_for_reading():
         config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense
         try:
-            found = shelves(run.storage, run.plan)
+            found = record_lists(run.storage, run.plan)
         except Damaged as error:
             verdict.damage.append(str(error))
             return verdict
@@ -119,14 +119,14 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 
 
 def _foreign_files(
-    run: Run, found: dict[int, Shelf], progress: list[JobProgress], parts: set[str], verdict: Verdict
+    run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
     known = {MANIFEST, LOCK, *FILES}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
             f"left behind by a late worker, the same command removes it: {record_name(job, *short)}"
-            for job, shelf in found.items()
-            for short in shelf.superseded()
+            for job, listed in found.items()
+            for short in listed.superseded()
         ]
     else:
         known.add(DISCARDING)
@@ -142,11 +142,11 @@ def _foreign_files(
         verdict.damage.append(f"not a file of this run: {name}")
 
 
-def _job(run: Run, job: Job, shelf: Shelf) -> tuple[JobProgress, Verdict]:
+def _job(run: Run, job: Job, listed: RecordList) -> tuple[JobProgress, Verdict]:
     """All records and parts of one job, and that no tour is in them twice."""
     progress, verdict, seen = JobProgress(job), Verdict(), list[np.ndarray]()
     try:
-        last = shelf.last()
+        last = listed.last()
         if last:
             progress.last = read_record(run.storage, record_name(job.number, *last))
         for result in records(run.storage, progress):

@@ -66,11 +66,11 @@ def closing_words(report: Report, stop: StopSignals) -> int:
         say(f"error: does not agree with the literature: {comparison.line}; please report this")
     if wrong:
         return Damaged.exit_code
-    if report.complete:  # also if workers that were thought lost have finished what was set aside
+    if report.complete:  # also if workers that were thought lost have finished what was quarantined
         return DONE
-    for event in report.set_aside:
-        say(f"set aside after repeated failures: {event.task.label} ({event.reason.splitlines()[0]})")
-    if report.set_aside:
+    for event in report.quarantined:
+        say(f"quarantined after repeated failures: {event.task.label} ({event.reason.splitlines()[0]})")
+    if report.quarantined:
         say("all other tours are written; run the same command again to try the rest once more")
     else:  # a late worker may have taken a slice back
         say("unfinished; run the same command again to continue")
@@ -85,7 +85,7 @@ def plan(*, request: Request | None = None) -> None:
     config = (request or Request()).resolve().settled
     jobs = make_plan(config)
     tell(plan_view(config.board, jobs))
-    searched = sum(job.hopeless is None for job in jobs)
+    searched = sum(job.infeasible is None for job in jobs)
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
     whose = "each" if len(jobs) == len({job.start for job in jobs}) else "for each start square"

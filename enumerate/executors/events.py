@@ -55,7 +55,7 @@ class Lost(Generic[T]):
 
 
 @dataclass(frozen=True)
-class SetAside(Generic[T]):
+class Quarantined(Generic[T]):
     """A task failed too often; all else goes on without it."""
 
     task: T
@@ -77,8 +77,8 @@ class Waiting:
     seconds: float
 
 
-Trouble = Lost[T] | SetAside[T] | LeftOut | Waiting
-Event = Started[T] | Finished[T, R] | Lost[T] | SetAside[T] | LeftOut | Waiting
+Trouble = Lost[T] | Quarantined[T] | LeftOut | Waiting
+Event = Started[T] | Finished[T, R] | Lost[T] | Quarantined[T] | LeftOut | Waiting
 
 
 class Handshake(Protocol):

@@ -1,7 +1,7 @@
 """The one loop behind every executor that has workers.
 
 Each slot holds one worker. An idle worker gets the next task; a dead one is replaced and its task queued again; a task
-that kills three workers is set aside, and a node whose workers cannot start or write is left out, while all else goes
+that kills three workers is quarantined, and a node whose workers cannot start or write is left out, while all else goes
 on. How workers are hired and heard is the pool's part.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..model.errors import EnumerateError, Stopped
-from .events import Event, Finished, LeftOut, Lost, R, SetAside, Started, T, Waiting, Work
+from .events import Event, Finished, LeftOut, Lost, Quarantined, R, Started, T, Waiting, Work
 
 MAX_ATTEMPTS = 3
 MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the task's fault
@@ -77,7 +77,7 @@ def attempt(work: Work[T, Any], task: T) -> Outcome:
         return Done(work(task))
     except EnumerateError as error:
         return Failed(str(error), fatal=error)
-    except Exception as error:  # whatever it is, it is the task's error: reported, tried again, then set aside
+    except Exception as error:  # whatever it is, it is the task's error: reported, tried again, then quarantined
         return Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
 
 
@@ -271,7 +271,7 @@ class Supervisor(Generic[W]):
         key = task.key
         (self._losses if with_node else self._attempts)[key] += 1
         if self._attempts[key] == MAX_ATTEMPTS or self._losses[key] == MAX_LOSSES:
-            yield SetAside(task, reason)
+            yield Quarantined(task, reason)
         else:
             queue.appendleft(task)
             yield Lost(slot.number, task, reason)

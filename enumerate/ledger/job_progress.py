@@ -10,7 +10,7 @@ from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Job, Slice, SliceResult, Totals
 from .layout import record_name
-from .records import READERS, Shelf, name_of, read_record
+from .records import READERS, RecordList, name_of, read_record
 from .storage import Storage
 
 ReadRecord = Callable[[Storage, str], SliceResult]
@@ -31,7 +31,7 @@ class JobProgress:
     @property
     def exhausted(self) -> bool:
         """Whether nothing is left to find, whatever the budget."""
-        return self.job.hopeless is not None or (self.last is not None and self.last.ended == EXHAUSTED)
+        return self.job.infeasible is not None or (self.last is not None and self.last.ended == EXHAUSTED)
 
     @property
     def slices(self) -> int:
@@ -48,9 +48,9 @@ class JobProgress:
         self.last = result
 
     def next_slice(self, config: Config) -> Slice | None:
-        """The slice to do now, or None if the job is exhausted, hopeless, or at the end of its budget."""
+        """The slice to do now, or None if the job is exhausted, infeasible, or at the end of its budget."""
         spent, most, tours = self.total, self.job.share_of(config.max), self.job.share_of(config.tours)
-        at_end = (config.max and spent.iterations >= most) or (config.tours and spent.tries >= tours)
+        at_end = (config.max and spent.iterations >= most) or (config.tours and spent.attempts >= tours)
         if self.exhausted or at_end:
             return None
         number, cursor, before = self._next()
@@ -61,7 +61,7 @@ class JobProgress:
             cursor=cursor,
             before=before,
             max_iterations=_smaller(config.slice_iterations, most, before.iterations),
-            max_tours=_smaller(config.tours_in_slice, tours, before.tries),
+            max_tours=_smaller(config.tours_in_slice, tours, before.attempts),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
             supersedes=self.last if self._is_short else None,
@@ -86,7 +86,7 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
 
 
 def progress_of(
-    storage: Storage, plan: Sequence[Job], found: Mapping[int, Shelf], read: ReadRecord = read_record
+    storage: Storage, plan: Sequence[Job], found: Mapping[int, RecordList], read: ReadRecord = read_record
 ) -> list[JobProgress]:
     """Where each job stands: its last record is read, the others only counted."""
 

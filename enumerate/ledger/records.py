@@ -92,7 +92,7 @@ def check_part(storage: Storage, part: Part) -> bytes:
 
 
 @dataclass
-class Shelf:
+class RecordList:
     """The records of one job, by their names: so many whole slices, and short ones."""
 
     whole: int = 0
@@ -111,9 +111,9 @@ class Shelf:
         return [short for short in self.short if short != last]
 
 
-def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
+def record_lists(storage: Storage, plan: Iterable[Job]) -> dict[int, RecordList]:
     """The records of each job of the plan, from a listing. A file that is not a record, or a gap, is damage."""
-    found = {job.number: Shelf() for job in plan}
+    found = {job.number: RecordList() for job in plan}
     for name, _ in storage.entries(COMMITS):
         record = parse_record_name(name)
         if record is None:
@@ -121,20 +121,20 @@ def shelves(storage: Storage, plan: Iterable[Job]) -> dict[int, Shelf]:
         job, slice_, cut = record
         if job not in found:
             raise Damaged(f"not a job of this run: {name}")
-        shelf = found[job]
+        listed = found[job]
         if cut is None:
-            shelf.whole, shelf.last_whole = shelf.whole + 1, max(shelf.last_whole, slice_)
+            listed.whole, listed.last_whole = listed.whole + 1, max(listed.last_whole, slice_)
         else:
-            shelf.short.append((slice_, cut))
-    for job, shelf in found.items():
-        _refuse_gap(storage, job, shelf)
+            listed.short.append((slice_, cut))
+    for job, listed in found.items():
+        _refuse_gap(storage, job, listed)
     return found
 
 
-def _refuse_gap(storage: Storage, job: int, shelf: Shelf) -> None:
-    last = shelf.last()
+def _refuse_gap(storage: Storage, job: int, listed: RecordList) -> None:
+    last = listed.last()
     needed = last[0] + (last[1] is None) if last else 0  # whole slices up to the last record
-    if shelf.whole < needed:
+    if listed.whole < needed:
         missing = next(n for n in range(needed) if not storage.exists(record_name(job, n)))
         raise Damaged(f"missing, though a later slice of its job has a record: {record_name(job, missing)}")
 

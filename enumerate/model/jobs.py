@@ -26,7 +26,7 @@ class Job:
     number: int
     prefix: Cursor
     multiplicity: int = 1
-    hopeless: str | None = None  # why no tour can be found here, known without a search
+    infeasible: str | None = None  # why no tour can be found here, known without a search
     nth: int = 0  # of the jobs that share the budget of their start square
     of: int = 1
 
@@ -80,7 +80,7 @@ class Counts:
         return self.tours_open + self.tours_closed
 
     @property
-    def tries(self) -> int:
+    def attempts(self) -> int:
         """What counts against a budget of tours."""
         return self.tours + self.given_up
 

@@ -48,11 +48,11 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
         return Outlook(math.inf, math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
     from .sizes import sizes_of  # noqa: PLC0415  # numba is slow to import, and only exhaustive runs are looked at
 
-    hopeful = np.array([job.hopeless is None for job in plan], dtype=np.bool_)
+    feasible = np.array([job.infeasible is None for job in plan], dtype=np.bool_)
     weights, tours = np.zeros((2, len(plan)))
-    prefixes = [job.prefix for job in plan if job.hopeless is None]
+    prefixes = [job.prefix for job in plan if job.infeasible is None]
     descents = max(32, min(1_000, TARGET // max(1, len(prefixes))))
-    weights[hopeful], tours[hopeful] = sizes_of(config, prefixes, descents)
+    weights[feasible], tours[feasible] = sizes_of(config, prefixes, descents)
     images = np.array([job.multiplicity if config.expand else 1 for job in plan])
     found = float((tours * images).sum())
     rate = ITERATIONS_PER_SECOND if config.kernel == "bits" else ARRAY_ITERATIONS_PER_SECOND

@@ -1,4 +1,4 @@
-"""Config to jobs, purely: which start squares are searched, in which prefixes, and which of them are hopeless.
+"""Config to jobs, purely: which start squares are searched, in which prefixes, and which of them are infeasible.
 
 Start squares are all, one for each symmetry class, some at random, or those that are named.
 """
@@ -26,21 +26,21 @@ def make_plan(config: Config) -> tuple[Job, ...]:
     config = config.settled
     refuse_impossible(config.board, config.variant)
     refuse_unsuitable(config)
-    beginnings = list(choose_beginnings(config).items())
-    hopeless = [why_no_tour_from(config.board, prefix[0], config.variant) for prefix, _ in beginnings]
-    prefixes = split_hopeful(config, [prefix for prefix, _ in beginnings], hopeless)
+    roots = list(choose_prefixes(config).items())
+    infeasible = [why_no_tour_from(config.board, prefix[0], config.variant) for prefix, _ in roots]
+    prefixes = split_feasible(config, [prefix for prefix, _ in roots], infeasible)
     jobs = (
         (prefix, multiplicity, reason, nth, len(group))
-        for (_, multiplicity), reason, group in zip(beginnings, hopeless, prefixes, strict=True)
+        for (_, multiplicity), reason, group in zip(roots, infeasible, prefixes, strict=True)
         for nth, prefix in enumerate(group)
     )
     return tuple(Job(number, *values) for number, values in enumerate(jobs))
 
 
-def split_hopeful(config: Config, prefixes: list[Cursor], hopeless: list[str | None]) -> list[list[Cursor]]:
-    """The prefixes of each job that a beginning is split into; those without a tour are left as they are."""
+def split_feasible(config: Config, prefixes: list[Cursor], infeasible: list[str | None]) -> list[list[Cursor]]:
+    """The prefixes of each job that it is split into; those without a tour are left as they are."""
     groups = [[prefix] for prefix in prefixes]
-    chosen = [i for i, reason in enumerate(hopeless) if reason is None and len(prefixes[i]) < config.board.length - 1]
+    chosen = [i for i, reason in enumerate(infeasible) if reason is None and len(prefixes[i]) < config.board.length - 1]
     if config.split != 1 and config.is_depth_first and chosen:
         from .sizes import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
 
@@ -87,7 +87,7 @@ def refuse_unsuitable(config: Config) -> None:
         raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
 
 
-def choose_beginnings(config: Config) -> dict[Cursor, int]:
+def choose_prefixes(config: Config) -> dict[Cursor, int]:
     """The paths that the searches begin with, and their multiplicities.
 
     A closed tour passes through every square, and comes through a corner by the only two squares next to it: from one

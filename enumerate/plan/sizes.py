@@ -40,7 +40,7 @@ Guess = NDArray[np.float64]
 Sizes = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-class Branch(NamedTuple):
+class SizedPrefix(NamedTuple):
     """A prefix by the estimated iterations below it, negative: the largest comes first, then the shortest."""
 
     rank: float
@@ -55,14 +55,14 @@ def split(config: Config, prefixes: Sequence[Cursor], small: int = SMALL, jobs: 
     """
     if config.split == BY_SIZE and config.board.squares > SIZED_SQUARES:
         return [[prefix] for prefix in prefixes]  # no worker comes to the end of any of them
-    roots = _branches(config, prefixes)
+    roots = _sized(config, prefixes)
     if config.split == BY_SIZE:
         limit = max(small, -sum(root.rank for root in roots) / jobs)
         return [_split(config, root, jobs, limit) for root in roots]
     return [_split(config, root, config.split, 0.0) for root in roots]
 
 
-def _split(config: Config, root: Branch, most: int, limit: float) -> list[Cursor]:
+def _split(config: Config, root: SizedPrefix, most: int, limit: float) -> list[Cursor]:
     """Split until there are `most` prefixes, or none is larger than `limit`, or nothing can be split."""
     heap, whole = [root], list[Cursor]()
     while heap and len(heap) + len(whole) < most and -heap[0].rank > limit:
@@ -72,24 +72,24 @@ def _split(config: Config, root: Branch, most: int, limit: float) -> list[Cursor
             whole.append(largest)
         for child in children:
             heapq.heappush(heap, child)
-    return sorted([*whole, *(branch.prefix for branch in heap)])
+    return sorted([*whole, *(sized.prefix for sized in heap)])
 
 
-def _children(config: Config, prefix: Cursor) -> list[Branch]:
+def _children(config: Config, prefix: Cursor) -> list[SizedPrefix]:
     """The paths one square longer that the search takes; none if they would be whole tours."""
     if len(prefix) + 2 > config.board.length:
         return []
     longer = [(*prefix, square) for square in config.board.neighbours[prefix[-1]] if square not in prefix]
-    return [branch for branch in _branches(config, longer) if branch.rank < 0]
+    return [sized for sized in _sized(config, longer) if sized.rank < 0]
 
 
-def _branches(config: Config, prefixes: Sequence[Cursor]) -> list[Branch]:
+def _sized(config: Config, prefixes: Sequence[Cursor]) -> list[SizedPrefix]:
     """Beyond measure, all that the search takes are alike: one descent tells which these are."""
     if config.board.squares <= SIZED_SQUARES:
         sizes = sizes_of(config, prefixes)[0]
     else:
         sizes = np.where(sizes_of(config, prefixes, 1)[0] > 0, np.inf, 0.0)
-    return [Branch(-size, len(prefix), prefix) for prefix, size in zip(prefixes, sizes.tolist(), strict=True)]
+    return [SizedPrefix(-size, len(prefix), prefix) for prefix, size in zip(prefixes, sizes.tolist(), strict=True)]
 
 
 def sizes_of(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..executors.events import Event, Finished, LeftOut, Lost, SetAside
+from ..executors.events import Event, Finished, LeftOut, Lost, Quarantined
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
@@ -57,7 +57,7 @@ class Report:
     nodes: set[str] = field(default_factory=set)  # that finished a slice
     slots: set[int] = field(default_factory=set)
     retried: set[tuple[int, int]] = field(default_factory=set)  # job and number of slices
-    set_aside: list[SetAside[Slice]] = field(default_factory=list)
+    quarantined: list[Quarantined[Slice]] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # with published counts
 
@@ -68,8 +68,8 @@ class Report:
             self.slots.add(event.slot)
         elif isinstance(event, Lost):
             self.retried.add(event.task.key)
-        elif isinstance(event, SetAside):
-            self.set_aside.append(event)
+        elif isinstance(event, Quarantined):
+            self.quarantined.append(event)
         elif isinstance(event, LeftOut):
             self.left_out.append(event)
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..ledger.job_progress import JobProgress, progress_of, records
 from ..ledger.layout import PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
-from ..ledger.records import READERS, Shelf, check_part, read_record, shelves
+from ..ledger.records import READERS, RecordList, check_part, read_record, record_lists
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
@@ -28,19 +28,19 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     storage.remove(unrecorded)
     storage.remove(_late_records([parts[name] for name in unrecorded], by_number))
     storage.remove(_times_of_others(storage, parts, found))
-    storage.remove([record_name(job, *short) for job, shelf in found.items() for short in shelf.superseded()])
+    storage.remove([record_name(job, *short) for job, listed in found.items() for short in listed.superseded()])
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
     return progress
 
 
-def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, Shelf], list[JobProgress]]:
+def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, RecordList], list[JobProgress]]:
     """The records, and where the jobs stand by them. A late worker may supersede one while we look: then once more."""
     try:
-        found = shelves(storage, plan)
+        found = record_lists(storage, plan)
         return found, progress_of(storage, plan, found)
     except Damaged:
-        found = shelves(storage, plan)
+        found = record_lists(storage, plan)
         return found, progress_of(storage, plan, found)
 
 
@@ -64,7 +64,9 @@ def _late_records(unrecorded: Sequence[PartName], progress: Mapping[int, JobProg
             yield record_name(part.job, part.slice, part.cut)
 
 
-def _is_recorded(name: str, part: PartName, found: Mapping[int, Shelf], progress: Mapping[int, JobProgress]) -> bool:
+def _is_recorded(
+    name: str, part: PartName, found: Mapping[int, RecordList], progress: Mapping[int, JobProgress]
+) -> bool:
     """Whether a record names this part."""
     last = progress[part.job].last
     if last is not None and (part.slice, part.cut) == (last.slice, last.cut):
@@ -72,7 +74,7 @@ def _is_recorded(name: str, part: PartName, found: Mapping[int, Shelf], progress
     return part.cut is None and part.slice < found[part.job].whole
 
 
-def _times_of_others(storage: Storage, parts: Mapping[str, PartName], found: Mapping[int, Shelf]) -> Iterator[str]:
+def _times_of_others(storage: Storage, parts: Mapping[str, PartName], found: Mapping[int, RecordList]) -> Iterator[str]:
     """Times that a lost worker published, beside those that count, of slices that are followed by others."""
     by_slice: dict[tuple[int, int], list[str]] = {}
     for name, part in parts.items():

@@ -84,7 +84,7 @@ class Tally:
             return 1.0
         most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
         by_iterations = job.total.iterations / most if most else 0.0
-        by_tours = job.total.tries / tours if tours else 0.0
+        by_tours = job.total.attempts / tours if tours else 0.0
         by_weight = min(0.99, job.total.iterations / job.weight) if self.config.is_exhaustive and job.weight else 0.0
         return max(by_iterations, by_tours, by_weight)
 
@@ -170,7 +170,7 @@ def trouble(event: Trouble[T]) -> str:
         return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
     if isinstance(event, LeftOut):
         return f"going on without a node: {event.reason}"
-    what = "will be tried again" if isinstance(event, Lost) else "is set aside, all else goes on"
+    what = "will be tried again" if isinstance(event, Lost) else "is quarantined, all else goes on"
     return f"{event.task.label} {what}: {event.reason.splitlines()[0]}"
 
 

@@ -161,7 +161,7 @@ def plan_view(board: Board, plan: Sequence[Job]) -> Table:
     table = text_table({"job": True, "start": False, "multiplicity": True, "begins": False, "work": False})
     for job in plan:
         begins = " ".join(map(board.name, job.prefix[1:]))
-        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), begins, job.hopeless or "search")
+        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), begins, job.infeasible or "search")
     return table
 
 
@@ -226,8 +226,8 @@ def report_json(report: Report) -> dict[str, Any]:
         "published": [asdict(comparison) | {"agrees": comparison.agrees} for comparison in report.comparisons],
         "total": total,
         "starts": rows,
-        "set_aside": [
+        "quarantined": [
             {"start": event.task.start, "slice": event.task.number, "reason": event.reason}
-            for event in report.set_aside
+            for event in report.quarantined
         ],
     }

@@ -177,7 +177,7 @@ def test_plan_shows_the_jobs_and_writes_nothing(tmp_path):
     assert tree(tmp_path) == {}
 
 
-def test_plan_tells_which_jobs_are_hopeless_and_counts_the_others(tmp_path):
+def test_plan_tells_which_jobs_are_infeasible_and_counts_the_others(tmp_path):
     done = called("plan", "--size", "5", "--max", "0", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.count("starts on the colour of its corners") == 12

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from enumerate.executors.events import Finished, LeftOut, Lost, SetAside, Waiting
+from enumerate.executors.events import Finished, LeftOut, Lost, Quarantined, Waiting
 from enumerate.executors.supervisor import MAX_LOSSES, PATIENCE, Died, Done, Failed, Patience, Ready, Supervisor, Unfit
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 
@@ -92,12 +92,12 @@ def test_every_taskis_done_once_and_says_where():
     assert {event.node for event in events if isinstance(event, Finished)} <= {"a", "b"}
 
 
-def test_a_taskthat_kills_three_workers_is_set_aside():
+def test_a_task_that_kills_three_workers_is_quarantined():
     def deadly(worker, task):
         return Died("its process ended") if task.key == 1 else done(worker, task)
 
     events = run(ScriptedPool({"a": 2}, deadly), toys(3))
-    assert [type(event) for event in events if isinstance(event, Lost | SetAside)] == [Lost, Lost, SetAside]
+    assert [type(event) for event in events if isinstance(event, Lost | Quarantined)] == [Lost, Lost, Quarantined]
     assert finished(events) == [0, 2]
 
 
@@ -119,15 +119,15 @@ def test_idle_workers_of_a_lost_node_get_no_taskand_the_taskis_not_blamed():
         if len(finished(events)) == 4 and last:
             queue.append(last.pop())
     assert 9 in finished(events)
-    assert not [event for event in events if isinstance(event, SetAside)]
+    assert not [event for event in events if isinstance(event, Quarantined)]
     assert [event.node for event in events if isinstance(event, Finished) and event.task.key == 9] == ["b"]
     assert all(worker.ended for worker in pool.hired)
 
 
-def test_a_taskthat_is_lost_with_ten_nodes_is_set_aside_in_the_end():
+def test_a_task_that_is_lost_with_ten_nodes_is_quarantined_in_the_end():
     events = run(ScriptedPool({"a": 1}, lambda worker, task: Died("out of reach", with_node=True)), toys(1))
     assert len([event for event in events if isinstance(event, Lost)]) == MAX_LOSSES - 1
-    assert isinstance(events[-1], SetAside)
+    assert isinstance(events[-1], Quarantined)
 
 
 def test_a_node_that_is_unfit_is_left_out_for_good_and_the_only_one_ends_the_run():

@@ -310,11 +310,11 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
     """The records are listed, then comes the late one, then the parts are listed."""
     config = small(run_place)
     shift = begin_shift(run_place, config)
-    slice_, listed = next_slice(run_place, config), tidying.shelves
+    slice_, listed = next_slice(run_place, config), tidying.record_lists
 
     def listed_and_then(storage, plan):
         found = listed(storage, plan)
-        monkeypatch.setattr(tidying, "shelves", listed)
+        monkeypatch.setattr(tidying, "record_lists", listed)
         late.set()
         worker.join()
         return found
@@ -324,7 +324,7 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
     worker = threading.Thread(target=run_slice, args=(config, shift, slice_))
     worker.start()
     time.sleep(0.5)  # it waits at its record now
-    monkeypatch.setattr(tidying, "shelves", listed_and_then)
+    monkeypatch.setattr(tidying, "record_lists", listed_and_then)
     run_serially(config, stopping=lambda: True)
     assert damage(run_place) == []
     assert run_serially(config).complete

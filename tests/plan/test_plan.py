@@ -45,7 +45,7 @@ def test_classes_is_one_job_for_each_symmetry_class_with_its_multiplicity():
         "a1": 4, "b1": 8, "c1": 8, "b2": 4, "c2": 8, "c3": 4
     }  # fmt: skip
     assert [job.number for job in jobs] == list(range(6))
-    assert not any(job.hopeless for job in jobs)
+    assert not any(job.infeasible for job in jobs)
 
 
 def test_named_squares_become_jobs_in_the_order_of_their_squares():
@@ -61,24 +61,24 @@ def test_every_job_starts_with_its_start_square():
 
 
 @pytest.mark.parametrize("variant", ["open", "both"])
-@pytest.mark.parametrize(("size", "hopeless"), [("5", 12), ("3x7", 10), ("5x7", 17), ("9", 40), ("1", 0), ("6", 0)])
-def test_on_an_odd_board_the_squares_of_the_rarer_colour_are_hopeless(size, hopeless, variant):
+@pytest.mark.parametrize(("size", "infeasible"), [("5", 12), ("3x7", 10), ("5x7", 17), ("9", 40), ("1", 0), ("6", 0)])
+def test_on_an_odd_board_the_squares_of_the_rarer_colour_are_infeasible(size, infeasible, variant):
     board = parse_size(size)
-    reasons = Counter(job.hopeless for job in plan_for(size, "all", variant=variant))
-    assert reasons.pop(None) == board.squares - hopeless
-    assert sum(reasons.values()) == hopeless
+    reasons = Counter(job.infeasible for job in plan_for(size, "all", variant=variant))
+    assert reasons.pop(None) == board.squares - infeasible
+    assert sum(reasons.values()) == infeasible
     assert all("starts on the colour of its corners" in reason for reason in reasons)
 
 
-def test_the_corners_of_an_odd_board_are_not_hopeless_and_their_neighbours_are():
+def test_the_corners_of_an_odd_board_are_not_infeasible_and_their_neighbours_are():
     board = Board(5, 5)
-    hopeless = {board.name(job.start) for job in plan_for("5", "all") if job.hopeless}
-    assert hopeless == {"b1", "d1", "a2", "c2", "e2", "b3", "d3", "a4", "c4", "e4", "b5", "d5"}
+    infeasible = {board.name(job.start) for job in plan_for("5", "all") if job.infeasible}
+    assert infeasible == {"b1", "d1", "a2", "c2", "e2", "b3", "d3", "a4", "c4", "e4", "b5", "d5"}
 
 
-def test_a_hopeless_class_of_an_odd_board_is_planned_and_marked():
+def test_an_infeasible_class_of_an_odd_board_is_planned_and_marked():
     board = Board(5, 5)
-    jobs = {board.name(job.start): (job.multiplicity, bool(job.hopeless)) for job in plan_for("5", "classes")}
+    jobs = {board.name(job.start): (job.multiplicity, bool(job.infeasible)) for job in plan_for("5", "classes")}
     assert jobs == {"a1": (4, False), "b1": (8, True), "c1": (4, False), "b2": (4, False), "c2": (4, True),
                     "c3": (1, False)}  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_random_squares_are_distinct_sorted_and_able_to_start_a_tour(rows, cols,
     squares = [job.start for job in jobs]
     assert len(set(squares)) == count
     assert squares == sorted(squares)
-    assert {(job.hopeless, job.multiplicity) for job in jobs} == {(None, 1)}
+    assert {(job.infeasible, job.multiplicity) for job in jobs} == {(None, 1)}
     assert jobs == make_plan(Config(board=board, start=f"random:{count}", seed=seed))
 
 

@@ -21,7 +21,7 @@ from enumerate.model.config import BY_SIZE, MAX_SPLIT, Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.jobs import Job
 from enumerate.plan import sizes
-from enumerate.plan.plan import choose_beginnings, make_plan
+from enumerate.plan.plan import choose_prefixes, make_plan
 
 from ..support import reference
 from ..support.commands import children, command, started, wait_for
@@ -134,7 +134,7 @@ def test_the_jobs_of_a_start_square_are_numbered_among_themselves():
         own = [job for job in jobs if job.start == start]
         assert [job.nth for job in own] == list(range(len(own)))
         assert {job.of for job in own} == {len(own)}
-        assert len(own) == 1 if own[0].hopeless else len(own) >= 4
+        assert len(own) == 1 if own[0].infeasible else len(own) >= 4
 
 
 def test_the_same_prefixes_come_out_today_as_ever():
@@ -156,7 +156,7 @@ def test_a_split_does_not_depend_on_the_other_start_squares():
 
 def split_by_size(config, **limits):
     """The paths that the searches of a config are split into."""
-    groups = sizes.split(config.settled, list(choose_beginnings(config)), **limits)
+    groups = sizes.split(config.settled, list(choose_prefixes(config)), **limits)
     return [path for group in groups for path in group]
 
 

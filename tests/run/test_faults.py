@@ -12,7 +12,7 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.executors.events import Lost, SetAside
+from enumerate.executors.events import Lost, Quarantined
 from enumerate.ledger.manifest import replace_manifest
 from enumerate.ledger.storage import Folder
 from enumerate.run.coordinator import run
@@ -283,13 +283,13 @@ def deadly_slice(config, shift, slice_):
     return run_slice(config, shift, slice_)
 
 
-def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_path, expected, monkeypatch):
+def test_a_slice_that_kills_three_workers_is_quarantined_and_all_else_goes_on(tmp_path, expected, monkeypatch):
     monkeypatch.setattr("enumerate.run.coordinator.run_slice", deadly_slice)
     observer = Silent()
     report = run(small(tmp_path / "run", executor="processes", workers=2), observer)
-    assert [event.task.job.start for event in report.set_aside] == [10]
+    assert [event.task.job.start for event in report.quarantined] == [10]
     assert sum(isinstance(event, Lost) for event in observer.events) == 2
-    assert sum(isinstance(event, SetAside) for event in observer.events) == 1
+    assert sum(isinstance(event, Quarantined) for event in observer.events) == 1
     assert not report.complete
     written = part_sums(tmp_path / "run")
     assert written == {name: expected[name] for name in expected if "start=c2" not in name}
@@ -298,7 +298,7 @@ def test_a_slice_that_kills_three_workers_is_set_aside_and_all_else_goes_on(tmp_
     assert part_sums(tmp_path / "run") == expected
 
 
-def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
+def test_quarantined_slices_give_exit_code_3_and_are_reported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import enumerate.run.worker as work, os\n"
         "real = work.run_slice\n"
@@ -312,7 +312,7 @@ def test_set_aside_slices_give_exit_code_3_and_are_reported(tmp_path):
     words = ("--size", 6, "--start", "a1,b1,c1", "--max", 5000, "--output", "run")
     done = command(*words, cwd=tmp_path, environment=environment)
     assert done.returncode == 3, done.stderr
-    assert "set aside after repeated failures: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
+    assert "quarantined after repeated failures: slice 0 of b1 (ValueError: no luck on b1)" in done.stderr
     assert command(*words, cwd=tmp_path).returncode == 0
     assert called("verify", "run", cwd=tmp_path).returncode == 0
 

@@ -471,14 +471,14 @@ def test_without_a_corner_the_tours_are_those_of_brute_force(strategy, prune, ke
     ],
     ids=str,
 )
-def test_no_tour_starts_on_a_square_that_the_plan_calls_hopeless(size, variant, missing):
+def test_no_tour_starts_on_a_square_that_the_plan_calls_infeasible(size, variant, missing):
     config = config_for(size, variant=variant, missing_corner=missing)
     found = {
         job: len(batch_of(config, job.start)[0].tours) for job in make_plan(config) if job.start != config.board.missing
     }
-    assert [config.board.name(job.start) for job, tours in found.items() if tours and job.hopeless] == []
+    assert [config.board.name(job.start) for job, tours in found.items() if tours and job.infeasible] == []
     if min(size) >= 5:
-        assert [config.board.name(job.start) for job, tours in found.items() if not tours and not job.hopeless] == []
+        assert [config.board.name(job.start) for job, tours in found.items() if not tours and not job.infeasible] == []
 
 
 # ---------------------------------------------------------------------------------------------------------------------

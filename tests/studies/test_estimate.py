@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from enumerate.cli.app import main
-from enumerate.executors.events import Finished, Lost, SetAside
+from enumerate.executors.events import Finished, Lost, Quarantined
 from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies.estimate import estimate as estimating
 from enumerate.studies.estimate import strata as stratifying
@@ -133,7 +133,7 @@ def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
     work.take(Lost(0, BatchTask(0), "killed"), told.append)
     assert told == ["a worker is lost, its batch will be made again: killed"]
     with pytest.raises(EnumerateError, match="batch 7 failed again and again: killed"):
-        work.take(SetAside(BatchTask(7), "killed"), told.append)
+        work.take(Quarantined(BatchTask(7), "killed"), told.append)
 
 
 def test_a_time_limit_waits_for_an_interval():
@@ -178,8 +178,8 @@ def test_beginnings_stand_for_every_path_of_their_length(size, variant):
     for _ in range(len(next(iter(found))) - 1):
         paths = [(*path, other) for path in paths for other in board.neighbours[path[-1]] if other not in path]
     images = {tuple(symmetry[square] for square in path) for path in found for symmetry in board.symmetries}
-    hopeless = {path for path in paths if path[0] not in {image[0] for image in images}}
-    assert images == set(paths) - hopeless
+    infeasible = {path for path in paths if path[0] not in {image[0] for image in images}}
+    assert images == set(paths) - infeasible
     assert sum(found.values()) == len(images)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ...catalog.reader import Run
-from ...executors.events import Finished, SetAside, Started
+from ...executors.events import Finished, Quarantined, Started
 from ...executors.processes import ProcessPool
 from ...executors.supervisor import Supervisor
 from ...ledger.storage import is_url, open_storage
@@ -120,7 +120,7 @@ def _make_runs(
         for event in events:
             if isinstance(event, Finished):
                 advance(event.task.label)
-            elif isinstance(event, SetAside):
+            elif isinstance(event, Quarantined):
                 reason = event.reason.splitlines()[0]
                 raise EnumerateError(f"the run {event.task.label} fails again and again: {reason}")
             elif not isinstance(event, Started):

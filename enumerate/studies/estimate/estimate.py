@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from ...executors.events import Event, Finished, LeftOut, Lost, SetAside, Waiting
+from ...executors.events import Event, Finished, LeftOut, Lost, Quarantined, Waiting
 from ...executors.make import make_executor
 from ...kernels import descent
 from ...model.config import Config
@@ -218,7 +218,7 @@ class Progress:
         return queue
 
     def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
-        if isinstance(event, SetAside):
+        if isinstance(event, Quarantined):
             raise EnumerateError(f"{event.task.label} failed again and again: {event.reason.splitlines()[0]}")
         if isinstance(event, Finished):
             self.early[event.task.key] = event.result

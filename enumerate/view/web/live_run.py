@@ -141,7 +141,7 @@ class LiveRun:
     def _read(self, before: Snapshot | None) -> Snapshot:
         run = self._open()
         if before is not None and before.run.manifest == run.manifest:
-            return before if before.run.shelves == run.shelves else Snapshot(self.name, run)
+            return before if before.run.record_lists == run.record_lists else Snapshot(self.name, run)
         self._forget_records()  # it may have been started over
         return Snapshot(self.name, self._open())
 
