@@ -26,6 +26,7 @@ from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.slice import search_slice  # noqa: E402
+from enumerate.search.strategy import make_search  # noqa: E402
 from tests.support import reference  # noqa: E402
 
 LIMIT = 500_000
@@ -33,7 +34,8 @@ LIMIT = 500_000
 
 def kernel_search(config, start):
     """One slice of a search in memory: tours, iterations, seconds."""
-    found = search_slice(config, JobProgress(Job(0, (start,))).next_slice(config), id)
+    job = Job(0, (start,))
+    found = search_slice(config, JobProgress(job).next_slice(config), make_search(config, job), id)
     return found.tours, found.iterations, found.seconds
 
 

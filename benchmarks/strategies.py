@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.speed import command, line  # noqa: E402
 from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
-from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.divide import find_base  # noqa: E402
 from enumerate.search.joining import construct  # noqa: E402
 from enumerate.search.slice import search_slice  # noqa: E402
+from enumerate.search.strategy import make_search, resolve  # noqa: E402
 from enumerate.studies.comparison import published  # noqa: E402
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
@@ -32,8 +32,9 @@ SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
 
 def one_slice(start, **values):
     """How one slice of a search went."""
-    config = Config.from_values({"variant": "both", **values})
-    return search_slice(config, JobProgress(Job(0, (config.board.square(start),))).next_slice(config), id)
+    config = resolve({"variant": "both", **values})
+    job = Job(0, (config.board.square(start),))
+    return search_slice(config, JobProgress(job).next_slice(config), make_search(config, job), id)
 
 
 def best(seconds, repeats=7):

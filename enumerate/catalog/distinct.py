@@ -94,7 +94,7 @@ def write_distinct(
     """
     began, run = time.perf_counter(), Run(place)
     storage, variants = run.storage, list[Classes]()
-    with storage.lock(), stopped_by_storage(run.config.place):
+    with storage.lock(), stopped_by_storage(run.config.output):
         # Spills go to the disk of the run, if it has one.
         scratch = storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
         source = Source(run, memory, scratch, advance)
@@ -107,7 +107,7 @@ def write_distinct(
 def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     """The same, but nothing is written."""
     began, run = time.perf_counter(), Run(place)
-    with run.storage.lock_for_reading(), stopped_by_storage(run.config.place):
+    with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
         source = Source(run, memory, tempfile.gettempdir(), advance)
         source.refuse_small_disk(writing=False)
         variants = []

@@ -36,6 +36,7 @@ from ..model.config import usable_cores
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Cursor, Job, Part, SliceResult
 from ..model.tour import are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
+from ..search.strategy import strategy_of
 from .reader import Run
 
 _BATCH_TOURS = 16_384  # small enough to stay in a core's cache
@@ -47,7 +48,7 @@ class Verdict:
 
     records: int = 0
     tours: int = 0
-    repeats: int = 0  # tours that were there before, where a strategy draws them by lot
+    repeats: int = 0  # tours that were there before, where a strategy picks them at random
     complete: bool = True
     damage: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
@@ -155,7 +156,7 @@ def _job(run: Run, job: Job, listed: RecordList) -> tuple[JobProgress, Verdict]:
     except Damaged as error:
         verdict.damage.append(str(error))
     every = np.concatenate(seen) if seen else np.empty(0, dtype=np.uint64)
-    if run.config.draws:
+    if strategy_of(run.config).picks_at_random(run.config):
         verdict.repeats = len(every) - len(np.unique(every))
     elif not verdict.damage:
         verdict.damage += _duplicates(run, progress, np.sort(every))
@@ -183,7 +184,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
         return
     if any(counts[name] != getattr(result, name) for name in COUNTED):
         verdict.damage.append(f"damaged, its counts are not those of its parts: {name_of(result)}")
-    if run.config.has_times and result.tours and result.tour_parts == result.parts:
+    if strategy_of(run.config).has_times and result.tours and result.tour_parts == result.parts:
         verdict.damage.append(f"damaged, it names no times of its tours: {name_of(result)}")
 
 

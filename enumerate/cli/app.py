@@ -17,6 +17,7 @@ from ..model.values import hint
 from .check import distinct, verify
 from .look import export, play, report, show, view
 from .measure import count, estimate, study
+from .request import with_settings
 from .search import plan, search
 from .speech import say
 
@@ -27,17 +28,22 @@ A run lives in one folder. The same command continues it, a larger --max extends
 Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found,
 5 locked by another run, 130 interrupted."""
 
-app = App(
-    name="python -m enumerate",
-    help=HELP,
-    version=__version__,
-    help_format="plaintext",
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
-app.default(search)
-for command in (plan, verify, distinct, show, export, report, view, play, study, estimate, count):
-    app.command(command)
+
+def make_app(arguments: list[str]) -> App:
+    """The commands, with the flags of the strategy that these arguments name."""
+    app = App(
+        name="python -m enumerate",
+        help=HELP,
+        version=__version__,
+        help_format="plaintext",
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    app.default(with_settings(search, arguments))
+    app.command(with_settings(plan, arguments))
+    for command in (verify, distinct, show, export, report, view, play, study, estimate, count):
+        app.command(command)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,9 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets question marks, not an error
     try:
+        app = make_app(arguments)
         return int(app(arguments or ["--help"], exit_on_error=False, print_error=False) or DONE)
     except CycloptsError as error:
-        say(f"error: {_one_line(error)}")
+        say(f"error: {_one_line(app, error)}")
         return BadRequest.exit_code
     except EnumerateError as error:
         say(f"error: {error}")
@@ -62,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _one_line(error: CycloptsError) -> str:
+def _one_line(app: App, error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         word = error.unused_tokens[0]
         commands = tuple(name for name in app if not name.startswith("-"))

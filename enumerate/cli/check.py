@@ -24,6 +24,7 @@ def verify(run: Output, *, quiet: Flag = False) -> int:
     """
     from ..catalog.reader import Run
     from ..catalog.verify import verify as verify_run
+    from ..search.strategy import strategy_of
 
     source = Run(run)
     with shares("verifying", quiet) as advance:
@@ -33,7 +34,8 @@ def verify(run: Output, *, quiet: Flag = False) -> int:
     if verdict.damage:
         return Damaged.exit_code
     if not quiet:
-        once = f"{verdict.repeats:,} drawn again" if source.config.draws else "only once"
+        can_repeat = strategy_of(source.config).picks_at_random(source.config)
+        once = f"{verdict.repeats:,} repeats" if can_repeat else "only once"
         tell(
             f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
             f" {verdict.records:,} records; every tour legal, complete, in its place and {once}"

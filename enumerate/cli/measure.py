@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
-from ..model.config import MAX_WORKERS, Config, usable_cores
+from ..model.config import Config, usable_cores
 from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
+from ..model.settings import MAX_WORKERS
+from ..search.strategy import resolve
 from .request import Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
 
@@ -32,9 +34,9 @@ def study(
         quiet: No progress and no tables; only errors.
     """
     if not 8 <= largest <= 512:
-        raise BadRequest(f"largest is a whole number from 8 to 512: {largest}")
+        raise BadRequest(f"largest must be a whole number from 8 to 512, got {largest}")
     if not 0 <= workers <= MAX_WORKERS:
-        raise BadRequest(f"workers is a whole number from 0 to {MAX_WORKERS:,}: {workers}")
+        raise BadRequest(f"workers must be a whole number from 0 to {MAX_WORKERS:,}, got {workers}")
     from ..studies.comparison.study import chosen
     from ..studies.comparison.study import study as make_study
     from ..view.progress import steps
@@ -90,7 +92,7 @@ def estimate(
         quiet: No progress.
     """
     given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
-    config = Config.from_values(given if address is None else {**given, "address": address})
+    config = resolve(given if address is None else {**given, "address": address})
     from ..studies.estimate.estimate import Goal, as_share
     from ..studies.estimate.estimate import estimate as make_estimate
     from ..studies.estimate.text import estimate_json, estimate_lines, progress_line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
 from .check import distinct_report
-from .request import Flag, Json, Request
+from .request import NO_FLAGS, Flag, Json, Request, config_of
 from .speech import StopSignals, say, tell
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def search(
     *,
-    request: Request | None = None,
+    request: Request = NO_FLAGS,
     fresh: Flag = False,
     check: str = "",
     yes: Flag = False,
@@ -30,13 +30,13 @@ def search(
         fresh: Delete what the run has and start over.
         check: How a run that is continued is checked first: sums reads every part, sizes only lists them.
             [default: sums in a folder, sizes on an object store]
-        yes: Begin a search for all tours even if, by estimate, it takes longer than a day or more than the disk has.
+        yes: Start a search for all tours even if, by estimate, it takes longer than a day or more disk than is free.
         distinct:
             When the run is complete, write one tour for each class of tours that are alike, as the command distinct does.
         quiet: No progress and no summary; only errors.
         json_: Print one JSON document instead of the summary.
     """  # noqa: E501
-    config = (request or Request()).resolve()
+    config = config_of(request)
     if distinct and not config.write:
         raise BadRequest("--distinct and --no-write exclude each other: there would be no tours to compare")
     from ..run.coordinator import run
@@ -45,7 +45,7 @@ def search(
 
     stop = StopSignals(at_once=config.executor == "serial")
     report = run(config, observer(quiet), stop.heard, fresh, check, yes)
-    classes = distinct_report(config.place, "", False, quiet, stop.check) if distinct and report.complete else None
+    classes = distinct_report(config.output, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
         tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
     elif not quiet:
@@ -58,7 +58,7 @@ def search(
 def closing_words(report: Report, stop: StopSignals) -> int:
     """Say what is left to do, if anything, and return the exit code."""
     if report.interrupted:
-        say(f"stopped ({stop.name}): everything finished is kept in {report.config.place!r}")
+        say(f"stopped ({stop.name}): everything finished is kept in {report.config.output!r}")
         say("run the same command again to continue")
         return stop.exit_code
     wrong = [comparison for comparison in report.comparisons if not comparison.agrees]
@@ -77,12 +77,14 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     return Stopped.exit_code
 
 
-def plan(*, request: Request | None = None) -> None:
+def plan(*, request: Request = NO_FLAGS) -> None:
     """Show the jobs of a run and start nothing."""
     from ..plan.plan import make_plan
+    from ..search.depth_first import kernel_for
+    from ..search.strategy import can_split, settled
     from ..view.terminal import plan_view
 
-    config = (request or Request()).resolve().settled
+    config = settled(config_of(request))
     jobs = make_plan(config)
     tell(plan_view(config.board, jobs))
     searched = sum(job.infeasible is None for job in jobs)
@@ -90,6 +92,7 @@ def plan(*, request: Request | None = None) -> None:
     limits += [f"{config.tours:,} tours"] if config.tours else []
     whose = "each" if len(jobs) == len({job.start for job in jobs}) else "for each start square"
     tell(f"\n{searched:,} jobs, {' or '.join(limits)} {whose}")
-    kernel = {"bits": " (bitboard kernel)", "array": " (array kernel)"}[config.kernel] if config.is_depth_first else ""
+    names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
+    kernel = names[kernel_for(config.board)] if can_split(config) else ""
     tell(f"search   {config.variant} tours on {config.board}, {config.strategy}{kernel}")
-    tell(f"output   {config.place}")
+    tell(f"output   {config.output}")

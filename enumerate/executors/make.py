@@ -6,7 +6,8 @@ import socket
 from collections import deque
 from collections.abc import Callable, Generator
 
-from ..model.config import LARGEST, Config, usable_cores
+from ..model.config import Config, usable_cores
+from ..model.settings import LARGEST
 from .events import Event, Executor, Finished, Handshake, R, Started, T, Work
 from .processes import ProcessPool
 from .ray_connection import connect

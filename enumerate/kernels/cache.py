@@ -3,7 +3,8 @@
 numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a home that
 cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernels and
 of numba; on any error it is wiped and tried once more, and then the kernel is compiled without it. numba does not
-notice when another file than the function's own has changed: the folder's name is a hash of all of them.
+notice when another file than the function's own has changed: the folder's name is a hash of all of them. numba itself
+is slow to import and is only needed to run a kernel.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import numba
 
 _log = logging.getLogger(__name__)
 _KERNELS = Path(__file__).parent
@@ -55,6 +54,8 @@ def hash_of(*folders: Path) -> str:
 
 def cache_folder() -> Path | None:
     """Where the machine code is kept, if this user has a home."""
+    import numba
+
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
@@ -67,6 +68,8 @@ def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callab
     `warm_up` makes the calls that compile them. Each has a folder of its own: two processes that save different machine
     code under one name at the same time could mix it up.
     """
+    import numba
+
     kernel = importlib.import_module(f"enumerate.kernels.{name}")
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # filled in at import
         return kernel
@@ -108,6 +111,8 @@ def interrupts_delayed() -> Iterator[None]:
 
 
 def _enable_cache(kernel: Any, entries: tuple[str, ...], folder: Path) -> None:
+    import numba
+
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass  # fails here rather than after seconds of compiling if the folder cannot be written

@@ -20,11 +20,15 @@ from __future__ import annotations
 
 from numba import njit, uint64
 
-# Symmetries of a tour.
-ASYMMETRIC, PATH_180, CLOSED_180, CLOSED_90, CLOSED_REFLECTION = 0, 1, 2, 3, 4
-
-# Which tours are kept.
-ALL_TOURS, ONLY_STRUCTURED, ONLY_SYMMETRIC = 0, 1, 2
+from .codes import (
+    ASYMMETRIC,
+    CLOSED_90,
+    CLOSED_180,
+    CLOSED_REFLECTION,
+    ONLY_STRUCTURED,
+    ONLY_SYMMETRIC,
+    PATH_180,
+)
 
 # Maps of the board onto itself that can map a closed tour onto itself.
 HALF_TURN, QUARTER_TURN, FLIP_ROWS, FLIP_COLS, MAPS = 0, 1, 2, 3, 4

@@ -1,4 +1,4 @@
-"""What the kernels share: why a call stops, one-instruction operations on words, and hashes instead of random state."""
+"""What the kernels share: one-instruction operations on words, and hashes instead of random state."""
 
 from __future__ import annotations
 
@@ -6,14 +6,6 @@ from typing import Any
 
 from numba import config, njit, types, uint64
 from numba.extending import intrinsic
-
-# Why a call stopped.
-EXHAUSTED, BATCH_FULL, LIMIT_REACHED, BAD_CURSOR = 0, 1, 2, 3
-
-# Variants.
-OPEN, CLOSED, BOTH = 0, 1, 2
-
-NOWHERE = -1  # no square
 
 ZERO, ONE = uint64(0), uint64(1)
 

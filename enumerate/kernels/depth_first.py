@@ -24,7 +24,8 @@ import numpy as np
 from numba import njit, uint64
 
 from .classify import is_kept, is_structured, symmetry_of
-from .common import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN, lowest, mix, popcount
+from .codes import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN
+from .common import lowest, mix, popcount
 
 _0, _1 = uint64(0), uint64(1)
 

@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit, types, uint64
 
 from .classify import close_together, is_kept, is_structured, symmetry_of
-from .common import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, lowest, mix, nth_bit, popcount
+from .codes import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE
+from .common import lowest, mix, nth_bit, popcount
 
 # Slots of `registers` (int64). TOUR counts the tours begun, BEGAN is the iteration before the first of this tour,
 # NANOS the time it has taken so far, and PHASE the move ordering in use.

@@ -18,6 +18,7 @@ from typing import Any
 from .. import __version__
 from ..model.config import FORMAT_VERSION, SEARCH_VERSION, Config
 from ..model.errors import BadRequest, Damaged, Stopped
+from ..search.strategy import identity_of, resolve
 from .layout import MANIFEST
 from .storage import Storage
 
@@ -42,7 +43,7 @@ class Manifest:
     def config(self, place: str) -> Config:
         """The config of the last call that had work to do."""
         values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
-        return Config.from_values({**values, "max": self.max, "tours": self.tours, "output": place})
+        return resolve({**values, "max": self.max, "tours": self.tours, "output": place})
 
     def refuse_other_version(self, place: str) -> None:
         """What another version has written is not read as if it were ours."""
@@ -54,11 +55,11 @@ class Manifest:
 
     def refuse_other(self, config: Config) -> None:
         """A run is continued only by a config of the same identity."""
-        other = config.identity
+        other = identity_of(config)
         keys = [key for key in other if self.identity.get(key) != other[key]]
         if keys:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
-            raise BadRequest(f"another run is in {config.place!r}: {differing}; choose another --output, or --fresh")
+            raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
 
     def of_call(self, config: Config, shift: str) -> Manifest:
         """The same run with the budget, the shift and the versions of another call."""
@@ -72,7 +73,7 @@ class Manifest:
 def create_manifest(storage: Storage, config: Config) -> Manifest:
     """Begin a run, with the shift of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(uuid.uuid4().hex, config.identity, config.max, config.tours, created, _versions(), "")
+    manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions(), "")
     manifest = replace(manifest, shift=manifest.new_shift())
     storage.create(MANIFEST, _sealed(manifest))
     return manifest

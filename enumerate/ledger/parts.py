@@ -23,6 +23,7 @@ from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
+from ..search.strategy import strategy_of
 from .diversity import Diversity
 from .layout import part_name
 from .storage import Storage
@@ -141,9 +142,9 @@ class Sink:
 
     def __init__(self, storage: Storage, config: Config, slice_: Slice) -> None:
         self.storage, self.board, self.slice = storage, config.board, slice_
-        self.write, self.times = config.write, config.has_times
+        self.write, self.times = config.write, strategy_of(config).has_times
         self.images = image_tables(config, slice_.job.start)
-        self.diversity = Diversity(slice_.before.last_beginning, config.is_depth_first)
+        self.diversity = Diversity(slice_.before.last_beginning, strategy_of(config).is_complete)
         self.writers: dict[tuple[str, int], PartWriter] = {}
         self.published: dict[str, memoryview] = {}
         self._counts: Counter[str] = Counter()

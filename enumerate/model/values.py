@@ -16,13 +16,14 @@ OBJECT_STORES = ("s3", "gs", "az", "abfs", "abfss")
 def one_of(name: str, word: str, choices: tuple[str, ...]) -> None:
     if word not in choices:
         known = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        raise BadRequest(f"{name} is {known}: {word!r}{hint(word, choices)}")
+        raise BadRequest(f"{name} must be {known}, got {word!r}{hint(word, choices)}")
 
 
-def in_range(name: str, value: int, low: int, high: int, meaning: str = "") -> None:
+def in_range(name: str, value: float, low: float, high: float, meaning: str = "") -> None:
     if not low <= value <= high:
+        number, end = ("a number", f"{high:g}") if isinstance(high, float) else ("a whole number", f"{high:,}")
         more = f" ({meaning})" if meaning else ""
-        raise BadRequest(f"{name} is a whole number from {low} to {high:,}{more}: {shown(value)}")
+        raise BadRequest(f"{name} must be {number} from {low:g} to {end}{more}, got {shown(value)}")
 
 
 def hint(word: str, choices: Mapping[str, object] | tuple[str, ...]) -> str:
@@ -43,7 +44,7 @@ def parse_bytes(text: str) -> int:
     """`64MiB`, `1.5 GB`, or a number of bytes."""
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([kmgt]?)(i?)b)?", text.strip().lower())
     if not match:
-        raise BadRequest(f"expected a size such as 512MiB or 2GB: {text!r}")
+        raise BadRequest(f"expected a size such as 512MiB or 2GB, got {text!r}")
     number, unit, binary = match.groups()
     return int(float(number) * (1024 if binary else 1000) ** "_kmgt".index(unit or "_"))
 
@@ -59,6 +60,16 @@ def read_toml(path: str) -> dict[str, object]:
         raise BadRequest(f"the config file is not valid TOML: {path!r} ({error})") from None
 
 
+def refuse_strange_output(output: str) -> None:
+    """A folder or an address that cannot be one, before anything is tried."""
+    if "\0" in output:
+        raise BadRequest(f"output must be a path, and no path has a zero byte, got {output!r}")
+    if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", output):
+        raise BadRequest(f"an address has two slashes after its colon: {output!r}; a folder is ./{output}")
+    if "://" in output:
+        refuse_strange_url(output)
+
+
 def refuse_strange_address(address: str) -> None:
     """An address that cannot be one, before anything is tried."""
     if address.startswith("ray://"):
@@ -68,27 +79,28 @@ def refuse_strange_address(address: str) -> None:
         )
     host, _, port = address.rpartition(":")
     if address not in (LOCAL, AUTO) and not (host and "/" not in host and _is_port(port)):
-        raise BadRequest(f"address is auto, local or host:port: {address!r}")
+        raise BadRequest(f"address must be auto, local or host:port, got {address!r}")
 
 
 def _is_port(word: str) -> bool:
     return word.isascii() and word.isdigit() and 0 < int(word) < 65_536
 
 
-def refuse_strange_url(place: str) -> None:
+def refuse_strange_url(output: str) -> None:
     """An address that cannot be one, before anything is tried. Credentials in it are not repeated in the error."""
-    scheme, _, rest = place.partition("://")
+    scheme, _, rest = output.partition("://")
     if scheme not in OBJECT_STORES:
         raise BadRequest(
-            f"output is a folder, or an address that begins with {', '.join(OBJECT_STORES)}://: {scheme + '://'!r}"
+            f"output must be a folder or an address that begins with {', '.join(OBJECT_STORES)}://,"
+            f" got {scheme + '://'!r}"
         )
     if "@" in rest or "?" in rest:
-        raise BadRequest(f"output is {scheme}://bucket/run and nothing more: credentials belong into the environment")
+        raise BadRequest(f"output must be {scheme}://bucket/run alone; put credentials into the environment")
     if not rest.split("/")[0]:
-        raise BadRequest(f"output names no bucket: {place!r}")
+        raise BadRequest(f"output names no bucket: {output!r}")
     bucket, *names = rest.rstrip("/").split("/")
     plain = all(
         name not in ("", ".", "..") and re.fullmatch(r"(?!\s)[^\x00-\x1f\x7f\\#%]+(?<!\s)", name) for name in names
     )
-    if not re.fullmatch(r"[\w.-]+", bucket) or not plain:  # else two addresses could mean one place
-        raise BadRequest(f"output is {scheme}://bucket/run, with plain names between the slashes: {place!r}")
+    if not re.fullmatch(r"[\w.-]+", bucket) or not plain:  # else two addresses could mean one output
+        raise BadRequest(f"output must be {scheme}://bucket/run, with plain names between the slashes, got {output!r}")

@@ -16,6 +16,7 @@ from ..model.config import SIZED_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Job
 from ..model.numbers import long_time, rough
+from ..search.depth_first import kernel_for
 
 LONG_SECONDS = 24 * 3600.0
 ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
@@ -55,7 +56,7 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     weights[feasible], tours[feasible] = sizes_of(config, prefixes, descents)
     images = np.array([job.multiplicity if config.expand else 1 for job in plan])
     found = float((tours * images).sum())
-    rate = ITERATIONS_PER_SECOND if config.kernel == "bits" else ARRAY_ITERATIONS_PER_SECOND
+    rate = ITERATIONS_PER_SECOND if kernel_for(config.board) == "bits" else ARRAY_ITERATIONS_PER_SECOND
     written = found * config.board.length * BYTES_A_SQUARE if writes else 0.0
     iterations = float(weights.sum())
     if math.isinf(iterations):
@@ -68,10 +69,10 @@ def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
     if outlook.bytes > free:
         raise BadRequest(
             f"the disk has {rough(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
-            " give another --output, --no-write to count only, or --yes to begin in spite of it"
+            " give another --output, --no-write to count only, or --yes to start anyway"
         )
     if outlook.seconds > LONG_SECONDS:
         raise BadRequest(
             f"every tour was asked for, and this will not end soon: {outlook.text} with {workers} workers;"
-            " give --max or --tours, or --yes to begin in spite of it"
+            " give --max or --tours, or --yes to start anyway"
         )

@@ -16,6 +16,7 @@ from ..model.config import SEARCH_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
 from ..model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
+from ..search.strategy import can_split, settled, strategy_of
 
 
 def make_plan(config: Config) -> tuple[Job, ...]:
@@ -23,7 +24,7 @@ def make_plan(config: Config) -> tuple[Job, ...]:
 
     Refuses boards without tours.
     """
-    config = config.settled
+    config = settled(config)
     refuse_impossible(config.board, config.variant)
     refuse_unsuitable(config)
     roots = list(choose_prefixes(config).items())
@@ -41,7 +42,7 @@ def split_feasible(config: Config, prefixes: list[Cursor], infeasible: list[str 
     """The prefixes of each job that it is split into; those without a tour are left as they are."""
     groups = [[prefix] for prefix in prefixes]
     chosen = [i for i, reason in enumerate(infeasible) if reason is None and len(prefixes[i]) < config.board.length - 1]
-    if config.split != 1 and config.is_depth_first and chosen:
+    if config.split != 1 and can_split(config) and chosen:
         from .sizes import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
 
         for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen]), strict=True):
@@ -62,29 +63,9 @@ def refuse_impossible(board: Board, variant: str) -> None:
 
 def refuse_unsuitable(config: Config) -> None:
     """What the strategy cannot do, though others can."""
-    board, strategy = config.board, config.strategy
-    if strategy == "divide":
-        if min(board.rows, board.cols) < 5:
-            raise BadRequest(f"divide needs both sides to be at least 5: {board}; use --strategy warnsdorff")
-        if board.missing is not None and config.variant != "closed":
-            raise BadRequest("divide makes closed tours of a board without a corner; use --variant closed")
-        tours = 2 if config.variant == "both" and board.length % 2 == 0 else 1
-        if 0 < config.max < tours * board.length:
-            needed = f"{tours * board.length:,} squares"
-            raise BadRequest(f"divide places all {needed}: --max {config.max} is too few; leave it out")
-    elif board.squares > SEARCH_SQUARES:
-        raise BadRequest(
-            f"{strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512): {board}; use --strategy divide"
-        )
+    strategy_of(config).refuse(config)
     if 0 < config.max < config.split:
         raise BadRequest(f"--max {config.max} cannot be divided among --split {config.split} prefixes; ask for more")
-    if config.draws and not config.max and (not config.tours or config.only):
-        limit = "--max" if config.only else "--max or --tours"
-        raise BadRequest(f"greedy with random ties never ends by itself: give {limit}")
-    if strategy == "greedy" and config.ties != "random" and config.failures != 5:
-        raise BadRequest(f"--ties {config.ties} knows one way only: --failures is for --ties random")
-    if strategy == "greedy" and config.ties == "squirrel" and board.rows != board.cols:
-        raise BadRequest(f"the orderings of --ties squirrel are for square boards: {board}; use --ties roth")
 
 
 def choose_prefixes(config: Config) -> dict[Cursor, int]:

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from ..kernels import depth_first, descent
 from ..kernels.cache import load_kernel
 from ..model.board import Board
-from ..model.config import BY_SIZE, SIZED_SQUARES, Config
+from ..model.config import SIZED_SQUARES, Config
 from ..model.jobs import Cursor
-from ..search.depth_first import rules_of
-from ..search.tables import neighbour_table
+from ..model.settings import BY_SIZE
+from ..search.depth_first import kernel_for, rules_of
+from ..search.kernel_search import neighbour_table
 
 DESCENTS = 32
 SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a file
@@ -132,7 +133,7 @@ class Descents:
     """Random descents into the search of one config, by one guess at where the tours are and with one seed."""
 
     def __init__(self, config: Config, guess: Guess, seed: int, shrink: float = 1.0, kernel: str = "") -> None:
-        kernel = kernel or config.kernel
+        kernel = kernel or kernel_for(config.board)
         self.length = config.board.length
         self._run = getattr(_compiled(kernel), f"descend_{kernel}")
         self._arrays = (*_ARRAYS[kernel](config.board), guess, rules_of(depth_first, config, 0), shrink)

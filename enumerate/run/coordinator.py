@@ -16,11 +16,13 @@ from ..executors.make import make_executor
 from ..ledger.job_progress import JobProgress
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
-from ..model.config import LARGEST, Config
+from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.jobs import Job, Slice
+from ..model.settings import LARGEST
 from ..plan.forecast import Outlook, look_ahead, refuse_endless
 from ..plan.plan import make_plan, refuse_impossible
+from ..search.strategy import is_exhaustive
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
 from .report import Report, SliceEvent, reconcile
@@ -53,20 +55,20 @@ def run(
     What can be refused is refused before the run is opened, and so before anything is written; only that an unfinished
     run was asked for more is known from its records.
     """
-    check = check or (SIZES if is_url(config.place) else SUMS)
+    check = check or (SIZES if is_url(config.output) else SUMS)
     if check not in (SIZES, SUMS):
         raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
         plan = make_plan(held_.config)
-        handshake = Handshake(_for_workers(held_.config).place)
+        handshake = Handshake(_for_workers(held_.config).output)
         with closing(make_executor(held_.config, handshake)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice)
             if outlook:
                 for job, weight in zip(run_.progress, outlook.weights.tolist(), strict=True):
                     job.weight = weight
-            with stopped_by_storage(config.place):
+            with stopped_by_storage(config.output):
                 report = _run(held_.config, plan, executor, run_, observer, stopping)
     report.comparisons = reconcile(report.config, report.summary)
     return report
@@ -74,12 +76,12 @@ def run(
 
 def _outlook(held_: Held, plan: Sequence[Job], slots: int, sure: bool) -> Outlook | None:
     """What a search for all tours will take; one that begins may be refused for it, one under way is continued."""
-    if not held_.config.is_exhaustive:
+    if not is_exhaustive(held_.config):
         return None
     outlook = look_ahead(held_.config, plan, slots)
-    is_under_way = held_.before is not None and held_.before.is_exhaustive
+    is_under_way = held_.before is not None and is_exhaustive(held_.before)
     if not sure and not is_under_way:
-        refuse_endless(outlook, slots, free_bytes(held_.config.place))
+        refuse_endless(outlook, slots, free_bytes(held_.config.output))
     return outlook
 
 
@@ -144,7 +146,7 @@ def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProg
 
 def _for_workers(config: Config) -> Config:
     """The output as every worker knows it: on another machine the current folder is another one."""
-    return config if is_url(config.place) else replace(config, output=os.path.abspath(config.place))
+    return config if is_url(config.output) else replace(config, output=os.path.abspath(config.output))
 
 
 def _work_off(
@@ -164,7 +166,7 @@ def _work_off(
                 report.tours += job.total.tours - before.tours
                 report.iterations += job.total.iterations - before.iterations
                 following = job.next_slice(config)
-                if following and config.is_exhaustive:
+                if following and is_exhaustive(config):
                     queue.appendleft(following)  # what is begun is among the largest
                 elif following:
                     queue.append(following)

@@ -21,9 +21,11 @@ from ..ledger.manifest import (
 )
 from ..ledger.storage import Folder, Hold, Storage, open_storage
 from ..ledger.summary import FILES
-from ..model.config import SPLIT_AUTO, Config
+from ..model.config import Config
 from ..model.errors import BadRequest, Damaged, Locked
 from ..model.jobs import Job
+from ..model.settings import SPLIT_AUTO
+from ..search.strategy import can_split, settled
 from .tidying import check_parts, tidied
 
 
@@ -72,7 +74,7 @@ class Opened:
 @contextmanager
 def held(config: Config, fresh: bool) -> Iterator[Held]:
     """Hold the run of a config, and know it: what it was asked for before decides what the config leaves open."""
-    storage = open_storage(config.place)
+    storage = open_storage(config.output)
     with ExitStack() as stack:
         with _refused_by_storage(storage.place):
             _refuse_foreign(storage, fresh)
@@ -89,14 +91,14 @@ def held(config: Config, fresh: bool) -> Iterator[Held]:
 def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, Manifest | None, Config | None]:
     """What is asked for, what is there, and what that was asked for before. Another run is refused."""
     if fresh or not storage.exists(MANIFEST):
-        return config.settled, None, None
+        return settled(config), None, None
     manifest = read_manifest(storage)
-    manifest.refuse_other_version(config.place)
-    before = manifest.config(config.place)
-    if config.split == SPLIT_AUTO and config.is_depth_first and before.is_depth_first:
+    manifest.refuse_other_version(config.output)
+    before = manifest.config(config.output)
+    if config.split == SPLIT_AUTO and can_split(config) and can_split(before):
         config = replace(config, split=before.split)
-    manifest.refuse_other(config.settled)
-    return config.settled, manifest, before
+    manifest.refuse_other(settled(config))
+    return settled(config), manifest, before
 
 
 def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]) -> Opened:

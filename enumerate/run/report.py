@@ -18,6 +18,7 @@ from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
 from ..model.literature import published, published_from, published_tours
+from ..search.strategy import strategy_of
 
 SliceEvent = Event[Slice, SliceResult]
 
@@ -77,7 +78,7 @@ class Report:
 def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
     """All comparisons that can be made; none unless the run has found everything it was asked for."""
     *rows, total = summary.to_pylist()
-    if not (config.is_depth_first and total["exhausted"]) or config.only:
+    if not (strategy_of(config).is_complete and total["exhausted"]) or config.only:
         return []
     tours_open, tours_closed = (sum(row["multiplicity"] * row[name] for row in rows)
                                 for name in ("tours_open", "tours_closed"))  # fmt: skip

@@ -13,15 +13,16 @@ from ..model.config import Config
 from ..model.errors import Stopped
 from ..model.jobs import BUDGET, Slice, SliceResult
 from ..search.slice import search_slice
+from ..search.strategy import make_search
 
 
 def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
-    with stopped_by_storage(config.place):
-        storage = open_storage(config.place)
+    with stopped_by_storage(config.output):
+        storage = open_storage(config.output)
         sink = Sink(storage, config, slice_)
         began = time.perf_counter()
-        found = search_slice(config, slice_, sink.take)
+        found = search_slice(config, slice_, make_search(config, slice_.job), sink.take)
         refuse_other_shift(storage, shift)
         parts = sink.publish(found.iterations if found.ended == BUDGET else None)
         result = SliceResult(

@@ -15,7 +15,8 @@ compared; with it, the tours come in the same order after fewer placements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,25 +26,37 @@ from numpy.typing import NDArray
 from ..kernels.cache import load_kernel
 from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
-from ..model.config import Config, parse_moves
+from ..model.config import Config
 from ..model.jobs import Cursor, Job
+from ..model.settings import MOVE_ORDER, parse_moves
 from ..model.tour import square_dtype
-from .strategy import KernelSearch, Rules, common_rules
-from .tables import BOARDS, Move, Room, corner_pairs, fresh_room, neighbour_table
+from .kernel_search import (
+    BOARDS,
+    KernelSearch,
+    Move,
+    Room,
+    Rules,
+    common_rules,
+    corner_pairs,
+    fresh_room,
+    neighbour_table,
+)
+from .strategy import Strategy
 
+_BITS_SQUARES = 64
 _CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
 
 class DepthFirst(KernelSearch):
     """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does.
 
-    `kernel` is 'bits' or 'array' if it is not left to the config.
+    `kernel` is 'bits' or 'array' if it is not left to the board.
     """
 
     given_up = 0
 
     def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
-        kind = kernel or config.kernel
+        kind = kernel or kernel_for(config.board)
         order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
         module, self._run, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
         super().__init__(module, config, job)
@@ -83,12 +96,44 @@ class DepthFirst(KernelSearch):
         return found
 
 
-def warnsdorff(config: Config, job: Job, kernel: str = "") -> DepthFirst:
-    return DepthFirst(config, job, kernel)
+class _Backtracking(Strategy):
+    takes: tuple[str, ...] = ("prune", "split", "h-prob")
+    is_complete = True
+
+    def words(self, config: Config) -> list[str]:
+        if config.prune == self.defaults.get("prune", Config.prune):
+            return []
+        return ["pruned" if config.prune else "plain"]
 
 
-def backtrack(config: Config, job: Job, kernel: str = "") -> DepthFirst:
-    return DepthFirst(config, job, kernel, parse_moves(config.move_order))
+class _Warnsdorff(_Backtracking):
+    summary = "backtracking, fewest onward moves first"
+
+    def search(self, config: Config, job: Job) -> DepthFirst:
+        return DepthFirst(config, job)
+
+
+class _FixedOrder(_Backtracking):
+    """Plain, unless --prune says otherwise: it is there to be compared with."""
+
+    summary = "backtracking in a fixed order of moves"
+    takes = (*_Backtracking.takes, "move-order")
+    defaults: Mapping[str, object] = {"prune": False}
+
+    def search(self, config: Config, job: Job) -> DepthFirst:
+        return DepthFirst(config, job, moves=parse_moves(config.move_order))
+
+    def words(self, config: Config) -> list[str]:
+        order = hashlib.sha256(config.move_order.encode()).hexdigest()[:8]
+        return super().words(config) + ([f"order{order}"] if config.move_order != MOVE_ORDER else [])
+
+
+WARNSDORFF, BACKTRACK = _Warnsdorff(), _FixedOrder()
+
+
+def kernel_for(board: Board) -> str:
+    """The faster kernel takes at most 64 squares."""
+    return "bits" if board.squares <= _BITS_SQUARES else "array"
 
 
 def rules_of(kernel: Any, config: Config, start: int) -> Rules:
@@ -96,7 +141,7 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     rules = common_rules(kernel, config, start)
     rules[kernel.PRUNE] = config.prune
     rules[kernel.SHUFFLE_BELOW] = round((1.0 - config.h_prob) * 2**53)
-    if config.board.squares <= 64:
+    if config.board.squares <= _BITS_SQUARES:
         every = (1 << config.board.squares) - 1
         rules[kernel.EVERY] = every if config.board.missing is None else every ^ (1 << config.board.missing)
     return rules

@@ -11,20 +11,22 @@ A tour takes as many iterations as it has squares. `joining` has the pictures of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
-from ..model.config import MAX_FAILURES, Config
-from ..model.errors import EnumerateError
+from ..model.config import Config
+from ..model.errors import BadRequest, EnumerateError
 from ..model.jobs import Cursor, Job
+from ..model.settings import MAX_FAILURES
 from ..model.theorems import why_no_closed_tour, why_no_tour_from
 from ..model.tour import Tours
 from .greedy import Greedy
 from .joining import compiled_kernel, construct, prepare
-from .tables import corner_pairs
+from .kernel_search import corner_pairs
+from .strategy import Strategy
 
 _BASE_ITERATIONS = 10**8  # a few thousand are needed
 
@@ -86,6 +88,30 @@ class Divide:
         is_kept = not self.only or bool(kind[0] if self.only == "structured" else kind[1])
         self.left_out += not is_kept
         return is_kept
+
+
+class _Divide(Strategy):
+    """One tour of any number of squares from one square, unless more are asked for."""
+
+    summary = "joins small tours to a large one"
+    defaults: Mapping[str, object] = {"start": "a1", "max": 0}
+
+    def search(self, config: Config, job: Job) -> Divide:
+        return Divide(config, job)
+
+    def refuse(self, config: Config) -> None:
+        board = config.board
+        if min(board.rows, board.cols) < 5:
+            raise BadRequest(f"divide needs both sides to be at least 5, got {board}; use --strategy warnsdorff")
+        if board.missing is not None and config.variant != "closed":
+            raise BadRequest("divide makes closed tours of a board without a corner; use --variant closed")
+        tours = 2 if config.variant == "both" and board.length % 2 == 0 else 1
+        if 0 < config.max < tours * board.length:
+            needed = f"{tours * board.length:,} squares"
+            raise BadRequest(f"divide places all {needed}: --max {config.max} is too few; leave it out")
+
+
+DIVIDE = _Divide()
 
 
 def find_base(

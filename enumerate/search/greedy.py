@@ -24,14 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
-from ..kernels.common import NOWHERE
+from ..kernels.codes import NOWHERE
 from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
+from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
 from ..model.tour import square_dtype
-from .strategy import KernelSearch, Rules, common_rules
-from .tables import BOARDS, Room, corner_pairs, fresh_room, moves_table
+from .kernel_search import BOARDS, KernelSearch, Room, Rules, common_rules, corner_pairs, fresh_room, moves_table
+from .strategy import Strategy
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
 _UNKNOWN = -(2**62)  # nanoseconds
@@ -89,6 +90,35 @@ class Greedy(KernelSearch):
         reason = self._kernel.search_greedy(*self._arrays, limit, *batch.columns, batch.efforts)
         self.exhausted = reason == self._kernel.EXHAUSTED
         return bool(reason == self._kernel.BATCH_FULL)
+
+
+class _Greedy(Strategy):
+    summary = "Warnsdorff's rule, never back"
+    takes = ("ties", "failures")
+    has_times = True
+
+    def search(self, config: Config, job: Job) -> Greedy:
+        return Greedy(config, job)
+
+    def picks_at_random(self, config: Config) -> bool:
+        return config.ties == "random"
+
+    def refuse(self, config: Config) -> None:
+        super().refuse(config)
+        board, ties = config.board, config.ties
+        if ties == "random" and not config.max and (not config.tours or config.only):
+            limit = "--max" if config.only else "--max or --tours"
+            raise BadRequest(f"greedy with random ties never ends without a limit: give {limit}")
+        if ties != "random" and config.failures != Config.failures:
+            raise BadRequest(f"--ties {ties} is deterministic: --failures is for --ties random")
+        if ties == "squirrel" and board.rows != board.cols:
+            raise BadRequest(f"--ties squirrel needs a square board, got {board}; use --ties roth")
+
+    def words(self, config: Config) -> list[str]:
+        return [config.ties] + ([f"failures{config.failures}"] if config.failures != Config.failures else [])
+
+
+GREEDY = _Greedy()
 
 
 def rules_of(kernel: Any, config: Config, start: int) -> Rules:

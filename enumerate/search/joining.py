@@ -43,7 +43,7 @@ from ..model.board import MOVES, Board
 from ..model.errors import BadRequest
 from ..model.theorems import are_near
 from ..model.tour import Tours
-from .tables import corner_pairs
+from .kernel_search import corner_pairs
 
 # Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
 # squares that must follow one another in it, in either order. The same request always brings the same tour.

@@ -10,23 +10,8 @@ from functools import lru_cache
 from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
-from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Job, Slice
-from .depth_first import backtrack, warnsdorff
-from .divide import Divide
-from .greedy import Greedy
-from .strategy import Searching
-
-_STRATEGIES: dict[str, Callable[[Config, Job], Searching]] = {
-    "warnsdorff": warnsdorff,
-    "backtrack": backtrack,
-    "greedy": Greedy,
-    "divide": Divide,
-}
-
-
-def make_search(config: Config, job: Job) -> Searching:
-    """The search that a config asks for, before its first placement or cursor."""
-    return _STRATEGIES[config.strategy](config, job)
+from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Slice
+from .strategy import Searching, strategy_of
 
 
 @dataclass(frozen=True)
@@ -45,18 +30,12 @@ class Found:
     seconds: float
 
 
-def search_slice(
-    config: Config,
-    slice_: Slice,
-    take: Callable[[Batch], object],
-    make: Callable[[Config, Job], Searching] = make_search,
-) -> Found:
+def search_slice(config: Config, slice_: Slice, search: Searching, take: Callable[[Batch], object]) -> Found:
     """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search.
 
     Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
     """
-    search = make(config, slice_.job)
-    room = _room(config.tours_in_batch, config.board, config.has_times)
+    room = _room(config.tours_in_batch, config.board, strategy_of(config).has_times)
     limit = slice_.before.iterations + slice_.max_iterations
     tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
 

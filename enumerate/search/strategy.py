@@ -1,27 +1,36 @@
-"""What every strategy offers to the slices, and what those with registers and rules share."""
+"""A way to search, as one object: what it takes, what it refuses, and the search that it makes. And what a strategy
+makes of a config: its defaults, what a run of it is, and where it goes.
+
+A strategy is an object in a file of its own, named `module:object`; those of this package have short names, too. The
+file is imported when the strategy is asked for, and must not need numba to be: a kernel is loaded for a search.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol
+import hashlib
+import importlib
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..kernels import classify, common
 from ..model.batch import Batch
-from ..model.config import Config
-from ..model.errors import Damaged
+from ..model.config import FORMAT_VERSION, SEARCH_SQUARES, SEARCH_VERSION, Config
+from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
-from ..model.tour import SYMMETRIES
-from .tables import fresh_room
+from ..model.settings import BY_SIZE, SETTINGS, SPLIT_AUTO, Setting
+from ..model.values import hint, one_of
 
-Rules = NDArray[np.uint64]
-
-_VARIANTS = {"open": common.OPEN, "closed": common.CLOSED, "both": common.BOTH}
-_KINDS = {"": classify.ALL_TOURS, "structured": classify.ONLY_STRUCTURED, "symmetric": classify.ONLY_SYMMETRIC}
-
-# The kernels' codes are places in `SYMMETRIES`.
-assert SYMMETRIES[classify.CLOSED_REFLECTION] == "closed-reflection"
+STRATEGIES = {  # the first is the default
+    "warnsdorff": "enumerate.search.depth_first:WARNSDORFF",
+    "backtrack": "enumerate.search.depth_first:BACKTRACK",
+    "greedy": "enumerate.search.greedy:GREEDY",
+    "divide": "enumerate.search.divide:DIVIDE",
+}
+DEFAULT = next(iter(STRATEGIES))
 
 
 class Searching(Protocol):
@@ -61,39 +70,157 @@ class Searching(Protocol):
         """
 
 
-class KernelSearch:
-    """What the searches have in common whose kernels keep registers and take rules."""
+class Strategy(ABC):
+    """A way to search. The same config and job must give the same search everywhere."""
 
-    def __init__(self, kernel: Any, config: Config, job: Job) -> None:
-        self.board, self.job = config.board, job
-        self.exhausted = False
-        self._kernel = kernel
-        self._room = fresh_room(kernel, config.board)
-        self._registers, self._path, _ = self._room
+    summary: str  # for --help
+    takes: tuple[str, ...] = ()  # of the settings that not every strategy has
+    defaults: Mapping[str, object] = {}  # where they differ from those of the table
+    settings: tuple[Setting, ...] = ()  # of a strategy from outside: its own
+    is_complete = False  # it goes on until every tour is found
+    has_times = False  # it reports what each tour took: it makes one after the other
 
-    @property
-    def iterations(self) -> int:
-        return int(self._registers[self._kernel.ITERATIONS])
+    @abstractmethod
+    def search(self, config: Config, job: Job) -> Searching:
+        """The search of a job, before its first placement or cursor."""
 
-    @property
-    def dead_ends(self) -> int:
-        return int(self._registers[self._kernel.DEAD_ENDS])
+    def picks_at_random(self, config: Config) -> bool:  # noqa: ARG002
+        """Whether one tour may come more than once."""
+        return False
 
-    @property
-    def left_out(self) -> int:
-        return int(self._registers[self._kernel.LEFT_OUT])
+    def refuse(self, config: Config) -> None:
+        """Raise BadRequest for what this strategy cannot do, though others can."""
+        if config.board.squares > SEARCH_SQUARES:
+            raise BadRequest(
+                f"{config.strategy} takes boards of at most {SEARCH_SQUARES:,} squares (512x512), got {config.board};"
+                " use --strategy divide"
+            )
 
-    def _refuse_cursor(self) -> NoReturn:
-        start = self.board.name(self.job.start)
-        raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
+    def words(self, config: Config) -> Iterable[str]:
+        """What tells its settings apart in the name of a run."""
+        return [f"{name}{value}" for name, value in config.own]
 
 
-def common_rules(kernel: Any, config: Config, start: int) -> Rules:
-    """What every such kernel is asked."""
-    rules = np.zeros(kernel.RULES, dtype=np.uint64)
-    rules[kernel.START] = start
-    rules[kernel.VARIANT] = _VARIANTS[config.variant]
-    rules[kernel.SEED] = config.seed
-    rules[kernel.ONLY] = _KINDS[config.only]
-    rules[kernel.ROWS], rules[kernel.COLS] = config.board.rows, config.board.cols
-    return rules
+@lru_cache
+def strategy_named(name: str) -> Strategy:
+    """A strategy of this package by its name, or any one by its module and object."""
+    path = STRATEGIES.get(name or DEFAULT, name)
+    if ":" not in path:
+        one_of("strategy", name, (*STRATEGIES, "module:object"))
+    module, _, attribute = path.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # as if it was started by python -m, whatever started it
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # it is somebody else's file
+        raise BadRequest(f"cannot load the strategy {name!r} ({error})") from None
+    if not isinstance(found, Strategy):
+        raise BadRequest(f"not a strategy but a {type(found).__name__}: {name!r}")
+    return found
+
+
+def strategy_of(config: Config) -> Strategy:
+    return strategy_named(config.strategy)
+
+
+def make_search(config: Config, job: Job) -> Searching:
+    """The search that a config asks for."""
+    return strategy_of(config).search(config, job)
+
+
+def settings_of(strategy: Strategy) -> list[Setting]:
+    """What can be said to a strategy."""
+    taken = (setting for setting in SETTINGS if setting.is_shared or setting.name in strategy.takes)
+    return [*taken, *strategy.settings]
+
+
+def taking(setting: Setting) -> list[str]:
+    """The strategies of this package that take a setting."""
+    return [name for name in STRATEGIES if setting.is_shared or setting.name in strategy_named(name).takes]
+
+
+def resolve(values: Mapping[str, object]) -> Config:
+    """A config from flags or a TOML table, keyed by the names of the flags without their dashes.
+
+    Its strategy fills in the defaults and refuses what it does not take.
+    """
+    name = values.get("strategy", DEFAULT)
+    if not isinstance(name, str):
+        raise BadRequest(f"strategy must be a string, got {name!r}")
+    strategy = strategy_named(name)
+    taken = {setting.name: setting for setting in settings_of(strategy)}
+    for key in values:
+        if key not in taken:
+            _refuse_key(key, name, list(taken))
+    given = {taken[key].field: taken[key].read(value) for key, value in values.items()}
+    own = tuple((setting.name, given.pop(setting.field, setting.default)) for setting in strategy.settings)
+    for setting, (_, value) in zip(strategy.settings, own, strict=True):
+        setting.refuse_bad(value)
+    config = Config.checked(**{**strategy.defaults, **given, "strategy": name, "own": own})
+    return config if config.output else replace(config, output=output_named_after(config))
+
+
+def _refuse_key(key: str, strategy: str, taken: list[str]) -> None:
+    known = {setting.name: setting for setting in SETTINGS}
+    if key in known:
+        names = " and ".join(taking(known[key]))
+        raise BadRequest(f"--{key} does not apply to --strategy {strategy}, only to {names}")
+    known_keys = sorted({*taken, *known})
+    raise BadRequest(f"unknown key: {key!r}{hint(key, tuple(known_keys)) or '; known are ' + ', '.join(known_keys)}")
+
+
+def is_exhaustive(config: Config) -> bool:
+    """Whether every tour is asked for."""
+    return strategy_of(config).is_complete and not config.max and not config.tours
+
+
+def can_split(config: Config) -> bool:
+    """Whether a job can be split into prefixes: the sizes of such searches can be estimated."""
+    return "split" in strategy_of(config).takes
+
+
+def settled(config: Config) -> Config:
+    """With `split` decided, for a new run."""
+    if config.split != SPLIT_AUTO:
+        return config
+    return replace(config, split=BY_SIZE if can_split(config) and is_exhaustive(config) else 1)
+
+
+def identity_of(config: Config) -> dict[str, Any]:
+    """What decides which tours a run finds, in which order and in which parts."""
+    config = settled(config)
+    values: dict[str, Any] = {
+        setting.name: getattr(config, setting.field)
+        for setting in settings_of(strategy_of(config))
+        if setting.is_identity and setting in SETTINGS
+    }
+    if "split" in values:
+        values["split"] = "by-size" if config.split == BY_SIZE else config.split
+    fixed = {"size": str(config.board), "strategy": config.strategy or DEFAULT, "slice-tours": config.tours_in_slice}
+    return {"format": FORMAT_VERSION, "search": SEARCH_VERSION, **values, **fixed, **dict(config.own)}
+
+
+def output_named_after(config: Config) -> str:
+    """Where a run goes if nothing is said: the name follows from the search, so that a larger --max meets it."""
+    strategy = strategy_of(config)
+    words = [
+        config.variant,
+        str(config.board),
+        "without-corner" if config.missing_corner else "",
+        _file_name(config.start) if config.start != strategy.defaults.get("start", Config.start) else "",
+        config.strategy.replace(":", "-").replace(".", "-") if config.strategy not in ("", DEFAULT) else "",
+        *strategy.words(config),
+        config.only,
+        "" if config.write else "counted",
+        f"h{config.h_prob!r}".removesuffix(".0") if config.h_prob != 1.0 else "",
+        f"seed{config.seed}" if config.seed else "",
+        f"split{config.split}" if config.split > 1 else "",
+        "expanded" if config.expand else "",
+    ]
+    return os.path.join("output", "-".join(filter(None, words)))
+
+
+def _file_name(start: str) -> str:
+    """A start specification as part of a folder's name; long lists of squares become a hash."""
+    name = start.replace(":", "").replace(",", "+")
+    return name if len(name) <= 40 else "starts" + hashlib.sha256(start.encode()).hexdigest()[:8]

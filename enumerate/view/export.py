@@ -19,6 +19,7 @@ from ..model.board import Board
 from ..model.errors import BadRequest
 from ..model.jobs import Part
 from ..model.tour import SYMMETRIES, Tours, as_text
+from ..search.strategy import strategy_of
 from .svg import SVG_SQUARES, tour_svg
 
 SPLITS = ("", "start", "kind")
@@ -182,7 +183,7 @@ def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: P
             streams.get(name).write(form(run.board, tour))
             counts[name] = counts.get(name, 0) + 1
     tables = {COUNTS: counts_csv(choice.split, counts)}
-    if run.config.has_times and choice.split == "kind":
+    if strategy_of(run.config).has_times and choice.split == "kind":
         tables[TIMES] = times_csv(run, choice)
     for name, text in tables.items():
         (folder / name).write_text(text, encoding="utf-8")

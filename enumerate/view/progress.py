@@ -19,6 +19,7 @@ from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
 from ..model.numbers import clock, counted
 from ..run.report import SliceEvent
+from ..search.strategy import DEFAULT, is_exhaustive
 
 PLAIN_SECONDS = 10.0
 SHOWN_WORKERS = 16
@@ -63,7 +64,7 @@ class Tally:
 
     @property
     def of(self) -> str:
-        return "of the search space" if self.config.is_exhaustive else "of the budget"
+        return "of the search space" if is_exhaustive(self.config) else "of the budget"
 
     @property
     def seconds(self) -> float:
@@ -85,7 +86,7 @@ class Tally:
         most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
         by_iterations = job.total.iterations / most if most else 0.0
         by_tours = job.total.attempts / tours if tours else 0.0
-        by_weight = min(0.99, job.total.iterations / job.weight) if self.config.is_exhaustive and job.weight else 0.0
+        by_weight = min(0.99, job.total.iterations / job.weight) if is_exhaustive(self.config) and job.weight else 0.0
         return max(by_iterations, by_tours, by_weight)
 
 
@@ -101,7 +102,7 @@ class Plain:
         self.tally = Tally(config, progress)
         self.now_and_then = _every_ten_seconds(self.notice)
         workers = "1 worker" if slots == 1 else f"{slots} workers"
-        by = "" if config.strategy == "warnsdorff" else f" by {config.strategy}"
+        by = "" if config.strategy == DEFAULT else f" by {config.strategy}"
         starts = len({job.job.start for job in progress})
         jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
         squares = counted(starts, "start square")

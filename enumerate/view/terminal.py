@@ -19,6 +19,7 @@ from ..model.literature import published_tours
 from ..model.numbers import counted, plain, short
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
+from ..search.strategy import identity_of, strategy_of
 from .svg import SHADES, shade_of
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
@@ -105,15 +106,16 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         lines.append(
             "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
         )
-    where = patterns(report.config.place)
-    shown = {"tours": report.config.write, "times": report.config.write and report.config.has_times, "summary": True}
+    where = patterns(report.config.output)
+    written, has_times = report.config.write, strategy_of(report.config).has_times
+    shown = {"tours": written, "times": written and has_times, "summary": True}
     return lines + [f"{name:<9}{where[name]}" for name, is_there in shown.items() if is_there]
 
 
 def exhausted_lines(report: Report) -> list[str]:
     """What it means that there is nothing left to find."""
     config = report.config
-    if not config.is_depth_first:
+    if not strategy_of(config).is_complete:
         return [f"Finished: {config.strategy} makes no other tours from {_squares(report)}."]
     variant = "directed" if config.variant == "both" else config.variant
     kind = f"{config.only} {variant}".strip()
@@ -139,7 +141,7 @@ def share_lines(report: Report, tours: int) -> list[str]:
     """What share of all tours a run with a budget has found, where their number is published."""
     config = report.config
     known = published_tours(config.board, config.variant)
-    is_some = tours and config.start == "all" and not config.only and not config.draws
+    is_some = tours and config.start == "all" and not config.only and not strategy_of(config).picks_at_random(config)
     if not known or not is_some or report.summary["exhausted"][-1].as_py():
         return []
     kind = "" if config.variant == "both" else f" {config.variant}"
@@ -206,8 +208,8 @@ def report_json(report: Report) -> dict[str, Any]:
     config = report.config
     tours = total["tours_open"] + total["tours_closed"]
     return {
-        "run": config.place,
-        "config": {**config.identity, "max": config.max, "tours": config.tours},
+        "run": config.output,
+        "config": {**identity_of(config), "max": config.max, "tours": config.tours},
         "complete": report.complete,
         "interrupted": report.interrupted,
         "already_complete": not report.worked,

@@ -148,12 +148,12 @@ def test_a_strange_ray_address_is_named(tmp_path, home, capfd, value):
     ("address", "words"),
     [
         ("ray://127.0.0.1:10001", "give host:port of its head"),
-        ("somewhere", "address is auto, local or host:port"),
-        ("host:0", "address is auto, local or host:port"),
-        ("host:²", "address is auto, local or host:port"),
-        ("", "address is empty"),
-        ("host:99999", "address is auto, local or host:port"),
-        ("http://host:80", "address is auto, local or host:port"),
+        ("somewhere", "address must be auto, local or host:port"),
+        ("host:0", "address must be auto, local or host:port"),
+        ("host:²", "address must be auto, local or host:port"),
+        ("", "leave it out for this machine"),
+        ("host:99999", "address must be auto, local or host:port"),
+        ("http://host:80", "address must be auto, local or host:port"),
     ],
 )
 def test_a_strange_address_is_refused(tmp_path, address, words):

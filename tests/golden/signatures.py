@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from enumerate.catalog.distinct import write_distinct
-from enumerate.model.config import Config
+from enumerate.search.strategy import resolve
 
 from ..support.runs import run_serially
 
@@ -54,7 +54,7 @@ def signature_of(name: str, folder: Path) -> dict[str, object]:
     """Make the run of that name in an empty folder, and say what came out."""
     values = dict(CONFIGS[name])
     wants_distinct = values.pop(DISTINCT, False)
-    config = Config.from_values({**values, "executor": "serial", "output": str(folder)})
+    config = resolve({**values, "executor": "serial", "output": str(folder)})
     run_serially(config, sure=True)
     if wants_distinct:
         write_distinct(folder)

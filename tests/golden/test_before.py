@@ -11,7 +11,7 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.model.config import Config
+from enumerate.search.strategy import resolve
 
 from ..support.runs import part_sums, rows_of, run_serially
 
@@ -30,7 +30,7 @@ def test_a_run_begun_before_is_continued_to_what_a_new_one_finds(tmp_path, name)
     verdict = verify(Run(old))
     assert (verdict.damage, verdict.complete) == ([], True)
     for folder in (old, new):
-        assert run_serially(Config.from_values({**BOTH, **RUNS[name], "output": str(folder)})).worked
+        assert run_serially(resolve({**BOTH, **RUNS[name], "output": str(folder)})).worked
     assert verify(Run(old)).damage == []
     assert rows_of(old) == rows_of(new)
     assert part_sums(old).keys() == part_sums(new).keys()

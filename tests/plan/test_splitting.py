@@ -17,11 +17,13 @@ from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
 from enumerate.ledger.job_progress import JobProgress
 from enumerate.model.board import Board
-from enumerate.model.config import BY_SIZE, MAX_SPLIT, Config
+from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.jobs import Job
+from enumerate.model.settings import BY_SIZE, MAX_SPLIT
 from enumerate.plan import sizes
 from enumerate.plan.plan import choose_prefixes, make_plan
+from enumerate.search.strategy import resolve, settled
 
 from ..support import reference
 from ..support.commands import children, command, started, wait_for
@@ -156,7 +158,7 @@ def test_a_split_does_not_depend_on_the_other_start_squares():
 
 def split_by_size(config, **limits):
     """The paths that the searches of a config are split into."""
-    groups = sizes.split(config.settled, list(choose_prefixes(config)), **limits)
+    groups = sizes.split(settled(config), list(choose_prefixes(config)), **limits)
     return [path for group in groups for path in group]
 
 
@@ -169,7 +171,7 @@ def split_by_size(config, **limits):
 def test_by_size_no_job_is_much_larger_than_the_limit_and_none_is_split_in_vain(limit, values):
     """By the iterations that the searches really take: the estimates decide, so there is some room."""
     config = config_for(**values)
-    assert config.settled.split == BY_SIZE
+    assert settled(config).split == BY_SIZE
     took = [search(config, path[0], prefix=path)[3].iterations for path in split_by_size(config, small=limit)]
     assert max(took) < 2.5 * limit
     assert len(took) < 10 * sum(took) / limit + 30
@@ -347,14 +349,14 @@ def test_a_split_run_whose_worker_is_killed_comes_to_the_same_bytes(tmp_path, un
 
 @pytest.mark.parametrize("split", ["0", "-3", "x", "1e9", "1000000000", "2.5", "", "by size", 0, -1, True, 3.0, None])
 def test_what_is_not_a_number_of_prefixes_is_refused(split):
-    with pytest.raises(BadRequest, match=r"split is auto or by-size, or a number of prefixes from 1 to 100,000"):
-        Config.from_values({"split": split})
+    with pytest.raises(BadRequest, match=r"split must be auto, by-size or a number of prefixes from 1 to 100,000, got"):
+        resolve({"split": split})
 
 
-def test_strategies_that_do_not_go_back_know_no_split():
+def test_strategies_that_do_not_go_back_take_no_split():
     for strategy in ("greedy", "divide"):
-        with pytest.raises(BadRequest, match="knows no split: warnsdorff and backtrack do"):
-            Config.from_values({"strategy": strategy, "split": 4})
+        with pytest.raises(BadRequest, match=f"--split does not apply to --strategy {strategy}, only to warns"):
+            resolve({"strategy": strategy, "split": 4})
 
 
 def test_the_plan_of_a_split_search_shows_the_beginnings_and_whose_the_budget_is(tmp_path, monkeypatch, capsys):

@@ -21,9 +21,10 @@ from enumerate.ledger.diversity import Diversity
 from enumerate.ledger.job_progress import JobProgress
 from enumerate.ledger.manifest import seal, unseal
 from enumerate.model.board import Board
-from enumerate.model.config import BY_SIZE, Config
+from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.literature import Published
+from enumerate.model.settings import BY_SIZE
 from enumerate.plan import forecast as outlook
 from enumerate.plan.forecast import look_ahead, refuse_endless
 from enumerate.plan.plan import make_plan
@@ -253,13 +254,13 @@ def test_all_closed_tours_of_6x7_are_found_once(tmp_path):
 
 def test_open_tours_have_no_once():
     for variant in ("open", "both"):
-        with pytest.raises(BadRequest, match=f"--start once finds closed tours: '{variant}'"):
+        with pytest.raises(BadRequest, match=f"--start once needs --variant closed, got '{variant}'"):
             Config.checked(start="once", variant=variant)
 
 
 @pytest.mark.parametrize("start", ["all", "once", "a1", "random:3"])
 def test_only_classes_are_expanded(start):
-    with pytest.raises(BadRequest, match="--expand is for --start classes"):
+    with pytest.raises(BadRequest, match="--expand needs --start classes"):
         Config.checked(start=start, variant="closed", expand=True)
 
 

@@ -425,7 +425,7 @@ def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, exp
 
 def slice_that_dies_once_after_its_commit(config, shift, slice_):
     result = run_slice(config, shift, slice_)
-    flag = Path(config.place).parent / f"died-{slice_.job.number}-{slice_.number}"
+    flag = Path(config.output).parent / f"died-{slice_.job.number}-{slice_.number}"
     if not flag.exists():
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)

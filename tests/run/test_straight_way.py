@@ -10,6 +10,7 @@ from enumerate.ledger.layout import MANIFEST
 from enumerate.ledger.storage import Folder
 from enumerate.model.config import Config
 from enumerate.run import coordinator
+from enumerate.search.strategy import resolve
 
 from ..support.runs import run_serially
 
@@ -42,7 +43,7 @@ def counts(monkeypatch):
 
 
 def small(folder, limit=1_000):
-    return Config.from_values({"size": 5, "start": "a1", "max": limit, "executor": "serial", "output": str(folder)})
+    return resolve({"size": 5, "start": "a1", "max": limit, "executor": "serial", "output": str(folder)})
 
 
 def test_the_shortest_run(tmp_path, counts):

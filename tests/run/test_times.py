@@ -13,12 +13,13 @@ from enumerate.plan.plan import make_plan
 from enumerate.run import worker as work
 from enumerate.run.opening import held, opened
 from enumerate.run.worker import run_slice
+from enumerate.search.strategy import resolve
 
 from ..support.runs import run_serially
 
 
 def greedy(place, **values) -> Config:
-    return Config.from_values(
+    return resolve(
         {"size": 8, "strategy": "greedy", "variant": "both", "start": "a1", "tours": 50, "executor": "serial",
          "output": str(place), **values}
     )  # fmt: skip

@@ -14,7 +14,7 @@ from enumerate.model.board import Board
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import EXHAUSTED, FULL, Job
 from enumerate.model.tour import are_closed, are_complete, are_legal
-from enumerate.search.slice import make_search
+from enumerate.search.strategy import make_search
 
 from ..support import reference
 from ..support.published import PUBLISHED, per_square, published

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -19,16 +20,18 @@ from hypothesis import strategies as st
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
-from enumerate.cli.request import Request
+from enumerate.cli.request import config_of as from_file
 from enumerate.ledger.manifest import seal, unseal
 from enumerate.ledger.parts import TIMES_SCHEMA, PartWriter
 from enumerate.model.board import Board
-from enumerate.model.config import MOVE_ORDER, Config, parse_moves
+from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.jobs import EXHAUSTED, TIMES
+from enumerate.model.settings import MOVE_ORDER, parse_moves
 from enumerate.model.tour import SYMMETRIES, are_closed, are_complete, are_legal
 from enumerate.plan.plan import make_plan
 from enumerate.search.greedy import orderings_of
+from enumerate.search.strategy import identity_of, resolve, strategy_of
 
 from ..support import reference
 from ..support.published import per_square, published
@@ -166,7 +169,7 @@ def assert_same_in_slices(config, start, whole, found):
             sums[name] += getattr(part, name)
     for name in ("tours", "iterations", "closed", "structured", "symmetry"):
         assert [row for batch in batches for row in getattr(batch, name).tolist()] == getattr(whole, name).tolist()
-    if config.has_times:
+    if strategy_of(config).has_times:
         assert [row for batch in batches for row in batch.efforts[:, :2].tolist()] == whole.efforts[:, :2].tolist()
     for name in ("iterations", "dead_ends", "given_up", "left_out"):
         assert sums[name] == getattr(found, name)
@@ -537,7 +540,7 @@ def test_a_run_of_each_strategy_is_sound_and_complete(done, name):
 def test_the_manifest_gives_back_the_config_of_the_run(done, name):
     folder, report = done(name)
     config = Run(folder).config
-    assert config.identity == report.config.identity
+    assert identity_of(config) == identity_of(report.config)
     assert config.board == report.config.board
     assert make_plan(config) == make_plan(report.config)
 
@@ -845,7 +848,7 @@ def test_a_run_that_only_counts_says_the_same_and_writes_no_part(done, name, tmp
 
 
 def planned(values):
-    return make_plan(Config.from_values(values))
+    return make_plan(resolve(values))
 
 
 def refusal(values, make=planned):
@@ -860,20 +863,20 @@ def refusal(values, make=planned):
 @pytest.mark.parametrize(
     ("values", "wrong", "instead"),
     [
-        ({"strategy": "divide", "size": "4x5"}, "divide needs both sides to be at least 5: 4x5", "warnsdorff"),
-        ({"strategy": "divide", "size": "3x10"}, "divide needs both sides to be at least 5: 3x10", "warnsdorff"),
+        ({"strategy": "divide", "size": "4x5"}, "divide needs both sides to be at least 5, got 4x5", "warnsdorff"),
+        ({"strategy": "divide", "size": "3x10"}, "divide needs both sides to be at least 5, got 3x10", "warnsdorff"),
         ({"strategy": "divide", "size": 7, "variant": "closed"}, "odd number of squares: 7x7", "--variant open"),
         ({"strategy": "divide", "size": 7, "missing-corner": True}, "board without a corner", "--variant closed"),
         ({"strategy": "divide", "size": 8, "max": 63}, "places all 64 squares: --max 63", "leave it out"),
         ({"strategy": "divide", "size": 600, "start": "all"}, "more than 262,144 squares", "such as a1"),
         ({"strategy": "divide", "size": 600, "start": "classes"}, "more than 262,144 squares", "such as a1"),
         ({"strategy": "divide", "size": "5x8", "start": "b3"}, "next to two corners", "--variant closed or both"),
-        ({"strategy": "warnsdorff", "size": 513}, "at most 262,144 squares (512x512): 513x513", "--strategy divide"),
+        ({"strategy": "warnsdorff", "size": 513}, "262,144 squares (512x512), got 513x513", "--strategy divide"),
         ({"strategy": "backtrack", "size": "5x60000"}, "at most 262,144 squares", "--strategy divide"),
         ({"strategy": "greedy", "size": 513}, "at most 262,144 squares", "--strategy divide"),
-        ({"strategy": "greedy", "max": 0}, "never ends by itself", "--max or --tours"),
-        ({"strategy": "greedy", "ties": "roth", "failures": 1}, "--ties roth knows one way only", "--ties random"),
-        ({"strategy": "greedy", "ties": "squirrel", "size": "5x6"}, "for square boards: 5x6", "--ties roth"),
+        ({"strategy": "greedy", "max": 0}, "never ends without a limit", "--max or --tours"),
+        ({"strategy": "greedy", "ties": "roth", "failures": 1}, "--ties roth is deterministic", "--ties random"),
+        ({"strategy": "greedy", "ties": "squirrel", "size": "5x6"}, "needs a square board, got 5x6", "--ties roth"),
         ({"size": 5, "missing-corner": True, "start": "e5"}, "this corner is missing: 'e5'", "another square"),
         ({"size": 8193, "strategy": "divide"}, "at most 67,108,864 squares", "8192x8192"),
     ],
@@ -895,23 +898,23 @@ def test_a_board_that_cannot_lack_a_corner_is_not_told_to_be_larger(size):
 @pytest.mark.parametrize(
     ("strategy", "key", "value", "who"),
     [
-        ("warnsdorff", "ties", "roth", "greedy does"),
-        ("warnsdorff", "failures", 3, "greedy does"),
-        ("warnsdorff", "move-order", MOVE_ORDER, "backtrack does"),
-        ("backtrack", "ties", "roth", "greedy does"),
-        ("backtrack", "failures", 3, "greedy does"),
-        ("greedy", "prune", True, "warnsdorff and backtrack do"),
-        ("greedy", "h-prob", 0.5, "warnsdorff and backtrack do"),
-        ("greedy", "move-order", MOVE_ORDER, "backtrack does"),
-        ("divide", "prune", False, "warnsdorff and backtrack do"),
-        ("divide", "h-prob", 0.5, "warnsdorff and backtrack do"),
-        ("divide", "ties", "index", "greedy does"),
-        ("divide", "failures", 1, "greedy does"),
-        ("divide", "move-order", MOVE_ORDER, "backtrack does"),
+        ("warnsdorff", "ties", "roth", "only to greedy"),
+        ("warnsdorff", "failures", 3, "only to greedy"),
+        ("warnsdorff", "move-order", MOVE_ORDER, "only to backtrack"),
+        ("backtrack", "ties", "roth", "only to greedy"),
+        ("backtrack", "failures", 3, "only to greedy"),
+        ("greedy", "prune", True, "only to warnsdorff and backtrack"),
+        ("greedy", "h-prob", 0.5, "only to warnsdorff and backtrack"),
+        ("greedy", "move-order", MOVE_ORDER, "only to backtrack"),
+        ("divide", "prune", False, "only to warnsdorff and backtrack"),
+        ("divide", "h-prob", 0.5, "only to warnsdorff and backtrack"),
+        ("divide", "ties", "index", "only to greedy"),
+        ("divide", "failures", 1, "only to greedy"),
+        ("divide", "move-order", MOVE_ORDER, "only to backtrack"),
     ],
 )
 def test_a_setting_of_another_strategy_is_refused_and_its_owner_is_named(strategy, key, value, who):
-    assert refusal({"strategy": strategy, key: value}) == f"--strategy {strategy} knows no {key}: {who}"
+    assert refusal({"strategy": strategy, key: value}) == f"--{key} does not apply to --strategy {strategy}, {who}"
 
 
 @pytest.mark.parametrize(
@@ -930,8 +933,8 @@ def test_a_setting_of_another_strategy_is_refused_and_its_owner_is_named(strateg
 )
 def test_a_misspelt_word_gets_a_hint(key, word, meant):
     values = {key: word, **({"strategy": "greedy"} if key == "ties" else {})}
-    line = refusal(values, Config.from_values)
-    assert line.startswith(f"{key} is ")
+    line = refusal(values, resolve)
+    assert line.startswith(f"{key} must be ")
     assert line.endswith(f"{word!r}; did you mean {meant!r}?")
 
 
@@ -941,7 +944,7 @@ def test_a_misspelt_word_gets_a_hint(key, word, meant):
      ("strategie", "strategy"), ("missing_corner", "missing-corner"), ("no-write", "write"), ("onyl", "only")],
 )  # fmt: skip
 def test_a_misspelt_key_gets_a_hint(key, meant):
-    assert refusal({key: "x"}, Config.from_values) == f"unknown key: {key!r}; did you mean {meant!r}?"
+    assert refusal({key: "x"}, resolve) == f"unknown key: {key!r}; did you mean {meant!r}?"
 
 
 @pytest.mark.parametrize(
@@ -965,15 +968,13 @@ def test_a_misspelt_key_gets_a_hint(key, meant):
     ],
 )
 def test_a_list_that_is_not_one_of_the_eight_moves_is_refused_and_shown(order):
-    line = refusal({"strategy": "backtrack", "move-order": order}, Config.from_values)
-    assert line == f"move-order lists the eight moves, such as {MOVE_ORDER!r}: {order!r}"
+    line = refusal({"strategy": "backtrack", "move-order": order}, resolve)
+    assert line == f"move-order must list the eight moves, such as {MOVE_ORDER!r}, got {order!r}"
 
 
 def test_the_same_moves_with_other_spaces_are_the_same_search():
     said = "  2,1  1,2 -1,2\t-2,1\n-2,-1 -1,-2 1,-2 2,-1\n"
-    assert Config.from_values({"strategy": "backtrack", "move-order": said}) == Config.from_values(
-        {"strategy": "backtrack"}
-    )
+    assert resolve({"strategy": "backtrack", "move-order": said}) == resolve({"strategy": "backtrack"})
 
 
 @pytest.mark.parametrize("words", [["--move-order", ORDERS["ascending"]], [f"--move-order={ORDERS['ascending']}"]])
@@ -1021,28 +1022,28 @@ def test_a_file_sets_every_key_of_the_strategies(tmp_path):
         ),
     ]:  # fmt: skip
         path.write_text(text)
-        assert Request(config=str(path)).resolve() == expected
+        assert replace(from_file({"config": str(path)}), output="") == expected
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('strategy = "greedy"\nfailures = 0', "failures is a whole number from 1"),
-        ('strategy = "greedy"\nfailures = 1.5', "failures is a whole number: 1.5"),
-        ('strategy = "greedy"\nties = 1', "ties is a text: 1"),
-        ("strategy = true", "strategy is a text: True"),
-        ('write = "no"', "write is true or false: 'no'"),
-        ("missing-corner = 1", "missing-corner is true or false: 1"),
-        ("only = false", "only is a text: False"),
-        ('strategy = "backtrack"\nmove-order = [[2, 1]]', "move-order is a text: [[2, 1]]"),
-        ('strategy = "greedy"\nprune = true', "--strategy greedy knows no prune"),
+        ('strategy = "greedy"\nfailures = 0', "failures must be a whole number from 1"),
+        ('strategy = "greedy"\nfailures = 1.5', "failures must be a whole number, got 1.5"),
+        ('strategy = "greedy"\nties = 1', "ties must be a string, got 1"),
+        ("strategy = true", "strategy must be a string, got True"),
+        ('write = "no"', "write must be true or false, got 'no'"),
+        ("missing-corner = 1", "missing-corner must be true or false, got 1"),
+        ("only = false", "only must be a string, got False"),
+        ('strategy = "backtrack"\nmove-order = [[2, 1]]', "move-order must be a string, got [[2, 1]]"),
+        ('strategy = "greedy"\nprune = true', "--prune does not apply to --strategy greedy"),
     ],
 )
 def test_a_bad_key_of_a_strategy_in_a_file_is_refused_in_one_line(text, told, tmp_path):
     path = tmp_path / "some.toml"
     path.write_text(text)
     with pytest.raises(BadRequest) as caught:
-        Request(config=str(path)).resolve()
+        from_file({"config": str(path)})
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -1057,7 +1058,7 @@ def test_a_bad_key_of_a_strategy_in_a_file_is_refused_in_one_line(text, told, tm
     ],
 )
 def test_what_is_not_said_depends_on_the_strategy(strategy, expected):
-    config = Config.from_values({"strategy": strategy})
+    config = resolve({"strategy": strategy})
     assert {name: getattr(config, name) for name in expected} == expected
     assert (config.tours, config.only, config.write, config.missing_corner) == (0, "", True, False)
 
@@ -1076,7 +1077,7 @@ COMMON = {"format", "search", "size", "missing-corner", "variant", "strategy", "
     ],
 )
 def test_the_identity_has_the_keys_that_the_strategy_knows(strategy, own):
-    assert set(Config.from_values({"strategy": strategy}).identity) == COMMON | own
+    assert set(identity_of(resolve({"strategy": strategy}))) == COMMON | own
 
 
 def settings_of(strategy):
@@ -1107,18 +1108,18 @@ any_settings = st.sampled_from(["warnsdorff", "backtrack", "greedy", "divide"]).
 @given(st.lists(any_settings, min_size=2, max_size=40))
 @settings(max_examples=40)
 def test_runs_with_different_tours_have_folders_with_different_names(every):
-    configs = [Config.from_values(values) for values in every]
-    identities = {str(config.identity) for config in configs}
-    assert len({(config.place, str(config.identity)) for config in configs}) == len(identities)
-    assert len({config.place for config in configs}) == len(identities)
+    configs = [resolve(values) for values in every]
+    identities = {str(identity_of(config)) for config in configs}
+    assert len({(config.output, str(identity_of(config))) for config in configs}) == len(identities)
+    assert len({config.output for config in configs}) == len(identities)
 
 
 @given(any_settings)
 @settings(max_examples=100)
 def test_a_config_is_rebuilt_from_the_identity_of_any_strategy(values):
-    config = Config.from_values(values)
-    said = {key: value for key, value in config.identity.items() if key not in ("format", "search")}
-    again = Config.from_values({**said, "max": config.max, "tours": config.tours})
-    assert again.identity == config.identity
-    assert again.place == config.place
+    config = resolve(values)
+    said = {key: value for key, value in identity_of(config).items() if key not in ("format", "search")}
+    again = resolve({**said, "max": config.max, "tours": config.tours})
+    assert identity_of(again) == identity_of(config)
+    assert again.output == config.output
     assert again.board == config.board

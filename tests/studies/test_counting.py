@@ -326,7 +326,7 @@ def test_the_smallest_board_has_one_tour(capsys):
     [(("--size", "10"), "takes about"),
      (("--size", "8", "--variant", "open", "--memory", "0.1"), "19,591,828,170,979,904 are published"),
      (("--size", "7x8", "--memory", "0.01"), r"34,524,432,316 are published (OEIS A193054)"),
-     (("--size", "5x6", "--start", "a9"), "no such square"), (("--variant", "half",), "variant is"),
+     (("--size", "5x6", "--start", "a9"), "no such square"), (("--variant", "half",), "variant must be"),
      (("--memory", "x"), "memory"), (("--size", "0"), "at least one")],
 )  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_one_line(capsys, words, complaint):

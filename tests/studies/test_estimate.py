@@ -268,10 +268,10 @@ def test_shares_are_read_with_and_without_percent():
     (("--error", "x"), "expected a share such as 1% or 0.01: 'x'"),
     (("--descents", "0"), "descents is a whole number above 0: 0"),
     (("--descents", "1.5"), "expected a whole number"),
-    (("--variant", "opne"), "variant is open, closed or both: 'opne'; did you mean 'open'?"),
+    (("--variant", "opne"), "variant must be open, closed or both, got 'opne'; did you mean 'open'?"),
     (("--start", "z9"), "no such square on the 8x8 board"),
-    (("--seed", "-1"), "seed is a whole number from 0"),
-    (("--workers", "-1"), "workers is a whole number from 0"),
+    (("--seed", "-1"), "seed must be a whole number from 0"),
+    (("--workers", "-1"), "workers must be a whole number from 0"),
     (("--address", "x y"), "x y"),
 ])  # fmt: skip
 def test_a_bad_request_costs_one_line(words, line, capsys):

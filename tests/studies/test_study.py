@@ -143,8 +143,8 @@ def test_a_worker_that_is_killed_costs_one_run_and_the_study_goes_on(tmp_path):
             ("--experiments", "sucess"),
             "tours, scaling, growth, success, corners: 'sucess'",
         ),
-        (("--largest", "7"), "largest is a whole number from 8 to 512: 7"),
-        (("--workers", "-1"), "workers is a whole number from 0 to 1,024: -1"),
+        (("--largest", "7"), "largest must be a whole number from 8 to 512, got 7"),
+        (("--workers", "-1"), "workers must be a whole number from 0 to 1,024, got -1"),
         (("--output", "file"), "cannot write to the output: 'file'"),
     ],
 )

@@ -9,8 +9,10 @@ from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job, Slice, SliceResult, Totals
-from enumerate.search.depth_first import backtrack, warnsdorff
-from enumerate.search.slice import make_search, search_slice
+from enumerate.model.settings import parse_moves
+from enumerate.search.depth_first import DepthFirst
+from enumerate.search.slice import search_slice
+from enumerate.search.strategy import make_search, strategy_of
 
 
 def config_for(size, **values) -> Config:
@@ -29,13 +31,21 @@ def search(config, start, kernel="", prefix=None, max_tours=200_000):
 
 def search_batch(config, slice_, kernel=""):
     """What one slice finds, as one batch, and how it went. `kernel` is for depth-first searches."""
-    batches = [batch_arrays(0, config.board, config.has_times)]
-    depth_first = {"warnsdorff": warnsdorff, "backtrack": backtrack}.get(config.strategy)
-    make = (lambda config, job: depth_first(config, job, kernel)) if kernel else make_search
-    found = search_slice(config, slice_, lambda batch: batches.append(copied(batch)), make)
+    batches = [batch_arrays(0, config.board, strategy_of(config).has_times)]
+    found = search_slice(
+        config, slice_, search_with(config, slice_.job, kernel), lambda batch: batches.append(copied(batch))
+    )
     columns = [np.concatenate(columns) for columns in zip(*(batch.columns for batch in batches), strict=True)]
-    efforts = np.concatenate([batch.efforts for batch in batches]) if config.has_times else None
+    efforts = np.concatenate([batch.efforts for batch in batches]) if strategy_of(config).has_times else None
     return Batch(*columns, efforts), found
+
+
+def search_with(config, job, kernel=""):
+    """The search of a job; a depth-first one by this kernel."""
+    if not kernel:
+        return make_search(config, job)
+    moves = parse_moves(config.move_order) if config.strategy == "backtrack" else None
+    return DepthFirst(config, job, kernel, moves)
 
 
 def batch_of(config, start, kernel="", prefix=None, tours=200_000):
@@ -55,7 +65,12 @@ def slices(config, start):
     progress = JobProgress(Job(0, (start,)))
     while slice_ := progress.next_slice(config):
         batches = []
-        found = search_slice(config, slice_, lambda batch, taken=batches: taken.append(copied(batch)))
+        found = search_slice(
+            config,
+            slice_,
+            make_search(config, slice_.job),
+            lambda batch, taken=batches: taken.append(copied(batch)),
+        )
         yield found, batches
         progress.add(
             SliceResult(

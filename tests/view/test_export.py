@@ -13,8 +13,8 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.cli.app import main
-from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
+from enumerate.search.strategy import resolve
 from enumerate.view import export as exporting
 
 from ..support.commands import arguments, environment_with
@@ -26,7 +26,7 @@ def place(tmp_path_factory):
     """All tours of 3x10 from some squares, open and closed."""
     folder = tmp_path_factory.mktemp("export") / "run"
     values = {"size": "3x10", "variant": "both", "start": "a1,b1,b2", "max": 0, "output": str(folder)}
-    run_serially(Config.from_values({**values, "executor": "serial"}))
+    run_serially(resolve({**values, "executor": "serial"}))
     return folder
 
 
@@ -107,7 +107,7 @@ def test_kinds_of_tours_are_kept_apart_even_if_few_files_are_open(place, paths, 
 
 def test_a_greedy_run_has_its_times_with_total_and_average(tmp_path, capsys):
     values = {"size": "6", "strategy": "greedy", "variant": "both", "start": "a1", "tours": 30, "max": 0}
-    run_serially(Config.from_values({**values, "output": str(tmp_path / "run"), "executor": "serial"}))
+    run_serially(resolve({**values, "output": str(tmp_path / "run"), "executor": "serial"}))
     exported(capsys, tmp_path / "run", "--split", "kind", "--output", tmp_path / "out")
     *rows, total, average = csv.DictReader((tmp_path / "out" / "times.csv").open(encoding="utf-8"))
     times = Run(tmp_path / "run").times().to_pydict()

@@ -10,7 +10,7 @@ from PIL import Image
 
 from enumerate.cli.app import main
 from enumerate.model.board import Board
-from enumerate.model.config import Config
+from enumerate.search.strategy import resolve
 from enumerate.view.png import tour_png
 from enumerate.view.svg import COLOURS, centre
 
@@ -84,7 +84,7 @@ def test_edges_are_smooth():
 
 def test_show_writes_a_picture_for_each_format_that_is_asked_for(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    run_serially(Config.from_values({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
+    run_serially(resolve({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
     assert main(["show", "run", "--png", "tour.png", "--svg", "tour.svg"]) == 0
     assert capsys.readouterr().out == "wrote tour.svg\nwrote tour.png\n"
     assert decoded((tmp_path / "tour.png").read_bytes()).shape == (2 * 244, 2 * 244, 3)
@@ -94,6 +94,6 @@ def test_show_writes_a_picture_for_each_format_that_is_asked_for(tmp_path, monke
 @pytest.mark.parametrize("flag", ["--svg", "--png"])
 def test_a_picture_that_cannot_be_written_costs_one_line(tmp_path, monkeypatch, capsys, flag):
     monkeypatch.chdir(tmp_path)
-    run_serially(Config.from_values({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
+    run_serially(resolve({"size": "5", "start": "a1", "output": "run", "executor": "serial", "max": 20_000}))
     assert main(["show", "run", flag, "no/such/folder/tour"]) == 2
     assert "cannot write the file: 'no/such/folder/tour'" in capsys.readouterr().err

@@ -14,8 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from ...catalog.reader import Run
-from ...model.config import TIES, Config
+from ...model.config import Config
+from ...model.settings import TIES
 from ...plan.plan import refuse_unsuitable
+from ...search.strategy import resolve
 from ...view.chart import Axis, Line, chart_svg, family_svg
 from . import published
 from .published import Tables
@@ -52,7 +54,7 @@ def experiments(largest: int) -> list[Experiment]:
 
 
 def trial(name: str, size: int, **values: object) -> Trial:
-    config = Config.from_values({"size": size, "executor": "serial", **values})
+    config = resolve({"size": size, "executor": "serial", **values})
     refuse_unsuitable(config)  # now, and not after hours of other runs
     return Trial(name, config)
 

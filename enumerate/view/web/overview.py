@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ...model.numbers import plain, short, short_time
 from ...model.tour import SYMMETRIES
+from ...search.strategy import identity_of, strategy_of
 from ..svg import Heat, heat_svg
 from .live_run import Snapshot
 from .params import MEASURES, Query
@@ -40,7 +41,7 @@ def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
 
 def told(snapshot: Snapshot, most_rows: int) -> dict[str, Any]:
     """What every page about a run tells of it in words, with a table of at most so many start squares."""
-    is_finished = snapshot.state == "exhausted" and not snapshot.run.config.is_depth_first
+    is_finished = snapshot.state == "exhausted" and not strategy_of(snapshot.run.config).is_complete
     return {
         "name": snapshot.name,
         "snapshot": snapshot,
@@ -74,7 +75,7 @@ def _facts(snapshot: Snapshot) -> list[tuple[str, str]]:
 def _settings(snapshot: Snapshot) -> list[tuple[str, str]]:
     """The config as pairs of words."""
     config, manifest = snapshot.run.config, snapshot.run.manifest
-    values: dict[str, object] = {**config.identity, "max": config.max, "tours": config.tours}
+    values: dict[str, object] = {**identity_of(config), "max": config.max, "tours": config.tours}
     pairs = [(key, plain(value)) for key, value in values.items() if value != ""]
     return [*pairs, ("created", manifest.created), *((f"version of {key}", v) for key, v in manifest.versions.items())]
 

@@ -17,10 +17,11 @@ from starlette.routing import BaseRoute, Route
 
 from ...model.batch import batch_arrays
 from ...model.board import Board
-from ...model.config import MOVE_ORDER, Config, parse_moves
+from ...model.config import Config
 from ...model.jobs import Job
+from ...model.settings import MOVE_ORDER, parse_moves
 from ...model.theorems import are_near, why_no_tour, why_no_tour_from
-from ...search.slice import make_search
+from ...search.strategy import make_search, strategy_of
 from .pages import page
 from .params import LARGEST, SMALLEST, board_of, one_of, path_of, single
 
@@ -163,7 +164,7 @@ def first_tour(config: Config, most: int = FIRST_ITERATIONS) -> Answer:
     """
     path = (config.board.square(config.start),)
     answer = _search(config, path, most)
-    if answer.state != UNKNOWN or not config.is_depth_first:
+    if answer.state != UNKNOWN or not strategy_of(config).is_complete:
         return answer
     pruned = _search(replace(config, prune=True), path, most)
     return replace(pruned, iterations=None, seconds=answer.seconds + pruned.seconds)
@@ -172,7 +173,7 @@ def first_tour(config: Config, most: int = FIRST_ITERATIONS) -> Answer:
 def _search(config: Config, path: Sequence[int], limit: int) -> Answer:
     with _turn:
         search = make_search(config, Job(0, tuple(path)))
-        batch = batch_arrays(1, config.board, config.has_times)
+        batch = batch_arrays(1, config.board, strategy_of(config).has_times)
         search.resume(tuple(path), 0)
         began = time.perf_counter()
         found = 0 if search.exhausted else search.fill(batch, 0, limit)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from enumerate.catalog.reader import Run
-from enumerate.model.config import Config
+from enumerate.search.strategy import resolve
 from enumerate.view.web.report import report_of
 
 from ...support.commands import serving, wait_for
@@ -20,7 +20,7 @@ PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobil
 
 
 def make_run(folder, **values):
-    return run_serially(Config.from_values({**values, "output": str(folder), "executor": "serial"}))
+    return run_serially(resolve({**values, "output": str(folder), "executor": "serial"}))
 
 
 @pytest.fixture(scope="module")

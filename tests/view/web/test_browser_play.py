@@ -13,7 +13,7 @@ from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job
 from enumerate.model.theorems import are_near
-from enumerate.search.slice import make_search
+from enumerate.search.strategy import make_search, strategy_of
 
 from ...support.commands import serving, wait_for
 from ...support.contrast import CONTRAST
@@ -320,7 +320,7 @@ def plain_search(size, strategy, start="a1", variant="both", number=1):
     config = Config(board=board, strategy=strategy, variant=variant, prune=False)
     search = make_search(config, Job(0, (board.square(start),)))
     search.resume((board.square(start),), 0)
-    batch = batch_arrays(number, board, config.has_times)
+    batch = batch_arrays(number, board, strategy_of(config).has_times)
     assert search.fill(batch, 0, 10**9) == number
     return int(batch.iterations[-1]), [board.name(one) for one in batch.tours[-1].tolist()]
 

@@ -10,7 +10,7 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.cli.app import main
-from enumerate.model.config import Config
+from enumerate.search.strategy import resolve
 from enumerate.view.web.live_run import LiveRun
 from enumerate.view.web.report import growth_svg, report_of, spread
 
@@ -39,7 +39,7 @@ def reports(tmp_path_factory):
     """For each run its folder and its report."""
     folder = tmp_path_factory.mktemp("reports")
     for name, values in RUNS.items():
-        run_serially(Config.from_values({**values, "output": str(folder / name), "executor": "serial"}))
+        run_serially(resolve({**values, "output": str(folder / name), "executor": "serial"}))
     return {name: (folder / name, report_of(str(folder / name))[1]) for name in RUNS}
 
 

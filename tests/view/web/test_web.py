@@ -18,9 +18,9 @@ from enumerate.cli.app import main
 from enumerate.ledger.manifest import replace_manifest
 from enumerate.ledger.storage import Folder
 from enumerate.model import config
-from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
+from enumerate.search.strategy import resolve
 from enumerate.view.svg import tour_svg
 from enumerate.view.web.filters import Selection, Wanted
 from enumerate.view.web.live_run import LiveRun
@@ -34,7 +34,7 @@ CLOSED = {"size": "6x6", "variant": "closed", "max": 30_000}
 
 
 def make_run(folder, **values):
-    return run_serially(Config.from_values({**values, "output": str(folder), "executor": "serial"}))
+    return run_serially(resolve({**values, "output": str(folder), "executor": "serial"}))
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
     assert after["stamp"] != before["stamp"]
     assert after["tours"] > before["tours"]
     assert f"{after['tours']:,}" in site.get("/runs/run/overview").text
-    run_serially(Config.from_values({**BOTH, "max": 5_000, "output": str(place), "executor": "serial"}), fresh=True)
+    run_serially(resolve({**BOTH, "max": 5_000, "output": str(place), "executor": "serial"}), fresh=True)
     again = site.get("/runs/run/status.json").json()
     assert again["tours"] == before["tours"]
     assert again["stamp"] != before["stamp"]
@@ -298,7 +298,7 @@ def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
     site = fresh_client(damaged)
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
-    larger = Config.from_values({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
+    larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
     replace_manifest(run.storage, run.manifest.of_call(larger, "somebody"))
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 

@@ -1,0 +1,104 @@
+"""What searches with kernels share: the tables of a board, room to search in, registers and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import codes
+from ..model.board import MOVES, Board
+from ..model.config import Config
+from ..model.errors import Damaged
+from ..model.jobs import Job
+from ..model.tour import SYMMETRIES, Tours, square_dtype
+
+Move = tuple[int, int]
+Room = tuple[NDArray[np.int64], Tours, NDArray[np.int32]]
+Rules = NDArray[np.uint64]
+
+_VARIANTS = {"open": codes.OPEN, "closed": codes.CLOSED, "both": codes.BOTH}
+_KINDS = {"": codes.ALL_TOURS, "structured": codes.ONLY_STRUCTURED, "symmetric": codes.ONLY_SYMMETRIC}
+
+# The kernels' codes are indices into `SYMMETRIES`.
+assert SYMMETRIES[codes.CLOSED_REFLECTION] == "closed-reflection"
+
+BOARDS = {1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}  # whose squares take so many bytes, to compile with
+
+
+@lru_cache(maxsize=4)
+def moves_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.int32]:
+    """For each square where each kind of move leads, or NOWHERE."""
+    rows, cols = divmod(np.arange(board.squares, dtype=np.int64), board.cols)
+    table = np.full((board.squares, len(moves)), codes.NOWHERE, dtype=np.int32)
+    for i, (down, right) in enumerate(moves):
+        row, col = rows + down, cols + right
+        on_board = (row >= 0) & (row < board.rows) & (col >= 0) & (col < board.cols)
+        table[on_board, i] = (row * board.cols + col)[on_board]
+    if board.missing is not None:
+        table[table == board.missing] = codes.NOWHERE
+        table[board.missing] = codes.NOWHERE
+    table.setflags(write=False)
+    return table
+
+
+@lru_cache(maxsize=4)
+def neighbour_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.int32]:
+    """For each square its neighbours in the order of the moves that lead there, then NOWHERE."""
+    table = moves_table(board, moves)
+    first = np.argsort(table == codes.NOWHERE, axis=1, kind="stable")
+    result: NDArray[np.int32] = np.take_along_axis(table, first, axis=1)
+    result.setflags(write=False)
+    return result
+
+
+@lru_cache(maxsize=4)
+def corner_pairs(board: Board) -> NDArray[np.int32]:
+    return np.array(board.corner_moves, dtype=np.int32).reshape(-1, 2)
+
+
+def fresh_room(kernel: Any, board: Board) -> Room:
+    """For a kernel's registers, the squares of a path, and the number of the move that reaches each square."""
+    path = np.zeros(board.length, dtype=square_dtype(board))
+    return np.zeros(kernel.REGISTERS, dtype=np.int64), path, np.full(board.squares, codes.NOWHERE, dtype=np.int32)
+
+
+class KernelSearch:
+    """What the searches have in common whose kernels keep registers and take rules."""
+
+    def __init__(self, kernel: Any, config: Config, job: Job) -> None:
+        self.board, self.job = config.board, job
+        self.exhausted = False
+        self._kernel = kernel
+        self._room = fresh_room(kernel, config.board)
+        self._registers, self._path, _ = self._room
+
+    @property
+    def iterations(self) -> int:
+        return int(self._registers[self._kernel.ITERATIONS])
+
+    @property
+    def dead_ends(self) -> int:
+        return int(self._registers[self._kernel.DEAD_ENDS])
+
+    @property
+    def left_out(self) -> int:
+        return int(self._registers[self._kernel.LEFT_OUT])
+
+    def _refuse_cursor(self) -> NoReturn:
+        start = self.board.name(self.job.start)
+        raise Damaged(f"damaged, a commit record of start square {start} has a cursor of another search")
+
+
+def common_rules(kernel: Any, config: Config, start: int) -> Rules:
+    """What every such kernel is asked."""
+    rules = np.zeros(kernel.RULES, dtype=np.uint64)
+    rules[kernel.START] = start
+    rules[kernel.VARIANT] = _VARIANTS[config.variant]
+    rules[kernel.SEED] = config.seed
+    rules[kernel.ONLY] = _KINDS[config.only]
+    rules[kernel.ROWS], rules[kernel.COLS] = config.board.rows, config.board.cols
+    return rules
