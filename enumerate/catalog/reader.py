@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
-from ..ledger.layout import MANIFEST, is_of_start
+from ..ledger.layout import MANIFEST, PLAN, is_of_start
 from ..ledger.manifest import Manifest, read_manifest
 from ..ledger.parts import (
     TIMES_SCHEMA,
@@ -30,8 +30,9 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
+from ..ledger.plan_file import read_plan
 from ..ledger.records import RecordList, find_distinct, read_record, record_lists
-from ..ledger.storage import open_storage
+from ..ledger.storage import Storage, open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
 from ..model.board import Board
@@ -39,9 +40,14 @@ from ..model.config import Config
 from ..model.errors import BadRequest
 from ..model.jobs import TIMES, Job, Part, SliceResult
 from ..model.tour import Tours
-from ..plan.plan import make_plan
+from ..plan.plan import make_plan, needs_estimates
 
 BATCH_TOURS = 65_536
+
+
+def plan_of(storage: Storage, config: Config) -> tuple[Job, ...]:
+    """As it was written down; made again where that is quick, and of a run that was begun before plans were written."""
+    return read_plan(storage) if needs_estimates(config) and storage.exists(PLAN) else make_plan(config)
 
 
 class DistinctTours(NamedTuple):
@@ -59,16 +65,16 @@ class DistinctTours(NamedTuple):
 class Run:
     """A run in its folder or object store, finished or not. Only what its records name is part of it.
 
-    Who looks at a run again and again hands in a reader of records and a maker of plans that remember.
+    Who looks at a run again and again hands in readers of records and of the plan that remember.
     """
 
     def __init__(
         self,
         place: str | Path,
         read: ReadRecord = read_record,
-        make_plan: Callable[[Config], tuple[Job, ...]] = make_plan,
+        plan_of: Callable[[Storage, Config], tuple[Job, ...]] = plan_of,
     ) -> None:
-        self._read_record, self._make_plan = read, make_plan
+        self._read_record, self._plan_of = read, plan_of
         self.storage = open_storage(str(place))
         try:
             known = self.storage.exists(MANIFEST)
@@ -91,7 +97,7 @@ class Run:
 
     @cached_property
     def plan(self) -> tuple[Job, ...]:
-        return self._make_plan(self.config)
+        return self._plan_of(self.storage, self.config)
 
     @cached_property
     def record_lists(self) -> dict[int, RecordList]:

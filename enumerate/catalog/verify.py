@@ -22,6 +22,7 @@ from ..ledger.layout import (
     DISTINCT_RECORD,
     LOCK,
     MANIFEST,
+    PLAN,
     STAGING,
     SUMMARY_PARQUET,
     parse_part_name,
@@ -36,6 +37,7 @@ from ..model.config import usable_cores
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Cursor, Job, Part, SliceResult
 from ..model.tour import are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
+from ..plan.plan import needs_estimates
 from ..search.strategy import strategy_of
 from .reader import Run
 
@@ -122,7 +124,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {MANIFEST, LOCK, *FILES}
+    known = {MANIFEST, LOCK, *FILES, *([PLAN] if needs_estimates(run.config) else [])}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
             f"left behind by a late worker, the same command removes it: {record_name(job, *short)}"

@@ -6,6 +6,7 @@ times/start=a1/part-000003-0000-2b1c….parquet                       what each 
 distinct/variant=closed/part-000000.parquet                         one tour for each class
 summary.parquet, summary.csv
 _run/run.json                                                       what the run is
+_run/plan                                                           its jobs, if the plan took estimates
 _run/commits/000003-0000.json                                       one record for each slice
 _run/distinct.json                                                  names the parts of distinct/
 _run/staging/                                                       files on their way
@@ -24,6 +25,7 @@ from ..model.jobs import TIMES
 
 RUN_FILES = "_run"  # what is not for readers of tours
 MANIFEST = f"{RUN_FILES}/run.json"
+PLAN = f"{RUN_FILES}/plan"
 COMMITS = f"{RUN_FILES}/commits"
 STAGING = f"{RUN_FILES}/staging"
 LOCK = f"{RUN_FILES}/lock"

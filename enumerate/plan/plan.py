@@ -38,11 +38,16 @@ def make_plan(config: Config) -> tuple[Job, ...]:
     return tuple(Job(number, *values) for number, values in enumerate(jobs))
 
 
+def needs_estimates(config: Config) -> bool:
+    """Whether its plan is costly to make: it takes kernels, and is written down when a run is begun."""
+    return settled(config).split != 1 and can_split(config)
+
+
 def split_feasible(config: Config, prefixes: list[Cursor], infeasible: list[str | None]) -> list[list[Cursor]]:
     """The prefixes of each job that it is split into; those without a tour are left as they are."""
     groups = [[prefix] for prefix in prefixes]
     chosen = [i for i, reason in enumerate(infeasible) if reason is None and len(prefixes[i]) < config.board.length - 1]
-    if config.split != 1 and can_split(config) and chosen:
+    if needs_estimates(config) and chosen:
         from .sizes import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
 
         for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen]), strict=True):

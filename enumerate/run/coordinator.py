@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from ..catalog.reader import plan_of
 from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
 from ..ledger.job_progress import JobProgress
@@ -60,7 +61,7 @@ def run(
         raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
-        plan = make_plan(held_.config)
+        plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
         handshake = Handshake(_for_workers(held_.config).output)
         with closing(make_executor(held_.config, handshake)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)

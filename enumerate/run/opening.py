@@ -10,7 +10,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ..ledger.job_progress import JobProgress
-from ..ledger.layout import COMMITS, DISCARDING, DISTINCT, DISTINCT_RECORD, MANIFEST, PART_FOLDERS, RUN_FILES, STAGING
+from ..ledger.layout import (
+    COMMITS,
+    DISCARDING,
+    DISTINCT,
+    DISTINCT_RECORD,
+    MANIFEST,
+    PART_FOLDERS,
+    PLAN,
+    RUN_FILES,
+    STAGING,
+)
 from ..ledger.manifest import (
     CONCLUDING,
     Manifest,
@@ -19,12 +29,14 @@ from ..ledger.manifest import (
     refuse_other_shift,
     replace_manifest,
 )
+from ..ledger.plan_file import write_plan
 from ..ledger.storage import Folder, Hold, Storage, open_storage
 from ..ledger.summary import FILES
 from ..model.config import Config
 from ..model.errors import BadRequest, Damaged, Locked
 from ..model.jobs import Job
 from ..model.settings import SPLIT_AUTO
+from ..plan.plan import needs_estimates
 from ..search.strategy import can_split, settled
 from .tidying import check_parts, tidied
 
@@ -107,12 +119,13 @@ def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Cal
     with _refused_by_storage(storage.place):
         manifest, before = run_.manifest, run_.before
         if fresh or storage.exists(DISCARDING):
-            manifest, before = _start_over(storage, config), config
+            manifest, before = _start_over(storage, config, plan), config
         elif manifest is None or before is None:
-            manifest, before = create_manifest(storage, config), config
+            manifest, before = _begin(storage, config, plan), config
         elif manifest.shift:  # its coordinator was lost: a worker it left must not record what is tidied away now
             manifest = replace(manifest, shift=CONCLUDING)
             replace_manifest(storage, manifest)
+        _keep_plan(storage, config, plan)
         progress = tidied(storage, plan, notice)
         check_parts(storage, progress, check, notice)
     return Opened(storage, run_.hold, manifest, before, progress)
@@ -145,7 +158,20 @@ def _has_other_files(storage: Storage) -> bool:
     return any(not name.startswith(f"{RUN_FILES}/") for name, _ in storage.entries("."))
 
 
-def _start_over(storage: Storage, config: Config) -> Manifest:
+def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
+    """The plan first, for run.json begins a run. One that is there already is of a call that came no further."""
+    storage.remove([PLAN])
+    _keep_plan(storage, config, plan)
+    return create_manifest(storage, config)
+
+
+def _keep_plan(storage: Storage, config: Config, plan: Sequence[Job]) -> None:
+    """Write down what took estimates, so that nobody makes them again; also if it was lost, or never written."""
+    if needs_estimates(config) and not storage.exists(PLAN):
+        write_plan(storage, plan)
+
+
+def _start_over(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
     """Make a new run. A mark is set first and removed last: if this is interrupted, the next call does it again.
 
     run.json goes before all else: without it no worker of the old run can write.
@@ -155,6 +181,6 @@ def _start_over(storage: Storage, config: Config) -> Manifest:
     for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
     storage.remove(FILES)
-    manifest = create_manifest(storage, config)
+    manifest = _begin(storage, config, plan)
     storage.remove([DISCARDING])
     return manifest

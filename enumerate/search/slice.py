@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..model.batch import Batch, batch_arrays
 from ..model.board import Board
@@ -35,7 +36,8 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
 
     Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
     """
-    room = _room(config.tours_in_batch, config.board, strategy_of(config).has_times)
+    shape = config.tours_in_batch, config.board, strategy_of(config).has_times
+    room = _room(shape)
     limit = slice_.before.iterations + slice_.max_iterations
     tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
 
@@ -61,6 +63,7 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
         if count:
             take(batch.head(count))
         tours += count
+    _spare.append((shape, room))
     spent = search.iterations - slice_.before.iterations
     return Found(
         tours=tours,
@@ -82,7 +85,14 @@ def _why_ended(exhausted: bool, iterations: int, tours: int, slice_: Slice) -> s
     return FULL if iterations >= slice_.full_iterations or tours >= slice_.full_tours else BUDGET
 
 
-@lru_cache(maxsize=1)
-def _room(capacity: int, board: Board, efforts: bool) -> Batch:
-    """Room for a batch, kept for the next slice: fresh memory costs more than the search that fills it."""
-    return batch_arrays(capacity, board, efforts)
+_Shape = tuple[int, Board, bool]
+_spare: deque[tuple[_Shape, Batch]] = deque(maxlen=4)  # of searches that have ended
+
+
+def _room(shape: _Shape) -> Batch:
+    """Room for the batches of one search, kept for the next: fresh memory costs more than the search that fills it."""
+    with suppress(IndexError):  # none is spare
+        left, room = _spare.pop()  # no two threads get the same
+        if left == shape:
+            return room
+    return batch_arrays(*shape)

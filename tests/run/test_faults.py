@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.executors.events import Lost, Quarantined
+from enumerate.ledger.layout import PLAN
 from enumerate.ledger.manifest import replace_manifest
 from enumerate.ledger.storage import Folder
 from enumerate.run.coordinator import run
@@ -167,7 +169,28 @@ def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do
     assert number > 9  # part and record were synced and linked, and the short ones removed
 
 
-@pytest.mark.parametrize("other", [{}, {"seed": 5, "start": "h8"}], ids=["the same run", "another run"])
+def test_a_split_run_killed_at_any_change_of_a_file_while_it_begins_has_its_plan_in_the_end(tmp_path):
+    config = small(tmp_path / "at once", start="a1", split=3)
+    run_serially(config)
+    plan, number, states = (tmp_path / "at once" / PLAN).read_bytes(), 1, set()
+    while (True, True) not in states:
+        folder = tmp_path / str(number)
+        assert run_and_die(replace(config, output=str(folder)), number, before=False)
+        assert_sound(folder)
+        states.add(((folder / PLAN).exists(), (folder / "_run" / "run.json").exists()))
+        run_serially(replace(config, output=str(folder)))
+        assert part_sums(folder) == part_sums(tmp_path / "at once")
+        assert (folder / PLAN).read_bytes() == plan
+        assert verify(Run(folder)).damage == []
+        number += 1
+    assert states == {(False, False), (True, False), (True, True)}  # a run never stands there without its plan
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{}, {"seed": 5, "start": "h8"}, pytest.param({"split": 3}, marks=pytest.mark.slow)],
+    ids=["the same run", "another run", "a split run"],
+)
 def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound_in_the_end(tmp_path, expected, other):
     number, died, states = 1, True, set()
     expected = {name: expected[name] for name in expected if "start=a1" in name}
@@ -179,12 +202,12 @@ def test_a_fresh_start_killed_at_any_change_of_a_file_leaves_a_run_that_is_sound
         mark, known = ((folder / "_run" / name).exists() for name in ("discarding", "run.json"))
         states.add((mark, known))
         # The same command again; without --fresh it does as well, unless another run still stands there.
-        run_serially(
-            small(folder, start="a1"), fresh=bool(other) and known and Run(folder).config.seed == other["seed"]
-        )
+        is_other = known and all(getattr(Run(folder).config, name) == value for name, value in other.items())
+        run_serially(small(folder, start="a1"), fresh=bool(other) and is_other)
         assert part_sums(folder) == expected
         assert verify(Run(folder)).damage == []
         assert not (folder / "_run" / "discarding").exists()
+        assert not (folder / PLAN).exists()
         number += 1 if mark else 3
     assert {(True, True), (True, False), (False, True)} == states
 

@@ -16,7 +16,7 @@ from time import monotonic, sleep
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from ...catalog.reader import Run
+from ...catalog.reader import Run, plan_of
 from ...ledger.job_progress import JobProgress
 from ...ledger.layout import MANIFEST, is_of_start
 from ...ledger.parts import COUNTED
@@ -24,7 +24,6 @@ from ...ledger.records import read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
-from ...plan.plan import make_plan
 from .pages import NotFound
 
 FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
@@ -117,7 +116,7 @@ class LiveRun:
     def __init__(self, name: str, place: str, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.name, self.place, self.fresh_seconds = name, place, fresh_seconds
         self._lock = Lock()
-        self._make_plan = lru_cache(maxsize=1)(make_plan)
+        self._plan = lru_cache(maxsize=1)(partial(plan_of, open_storage(place)))
         self._forget_records()
         self._latest: Snapshot | None = None
         self._read_at = 0.0
@@ -150,7 +149,7 @@ class LiveRun:
 
     def _open(self) -> Run:
         try:
-            return Run(self.place, lambda _storage, name: self._record(name), self._make_plan)
+            return Run(self.place, lambda _, name: self._record(name), lambda _, config: self._plan(config))
         except BadRequest as error:
             raise NotFound(str(error)) from None
 
