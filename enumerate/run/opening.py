@@ -94,7 +94,7 @@ def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, M
     manifest.refuse_other_version(config.place)
     before = manifest.config(config.place)
     if config.split == SPLIT_AUTO and config.is_depth_first and before.is_depth_first:
-        config = replace(config, split=before.split)
+        config = replace(config, output=config.place, split=before.split)  # the split is part of a name not given
     manifest.refuse_other(config.settled)
     return config.settled, manifest, before
 
