@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..model.config import MAX_WORKERS, Config, usable_cores
+from ..model.config import Config
 from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
 from .request import Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
@@ -16,6 +16,7 @@ def study(
     experiments: str = "",
     largest: Whole = 400,
     workers: Whole = 0,
+    address: str | None = None,
     fresh: Flag = False,
     quiet: Flag = False,
 ) -> int:
@@ -27,14 +28,15 @@ def study(
         experiments:
             Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
         largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
-        workers: Runs at a time; 0 means one for each core.
+        workers: Runs at a time; 0 means one for each core of the machine or the cluster.
+        address:
+            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
         fresh: Make every run anew.
         quiet: No progress and no tables; only errors.
     """
     if not 8 <= largest <= 512:
         raise BadRequest(f"largest is a whole number from 8 to 512: {largest}")
-    if not 0 <= workers <= MAX_WORKERS:
-        raise BadRequest(f"workers is a whole number from 0 to {MAX_WORKERS:,}: {workers}")
+    config = _config(address, workers=workers)
     from ..studies.comparison.study import chosen
     from ..studies.comparison.study import study as make_study
     from ..view.progress import steps
@@ -44,7 +46,7 @@ def study(
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, workers or usable_cores(), advance, notice, stop.heard, fresh)
+            findings = make_study(output, picked, config.workers, advance, notice, stop.heard, fresh, config.address)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
@@ -89,8 +91,7 @@ def estimate(
         json_: Print one JSON document instead.
         quiet: No progress.
     """
-    given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
-    config = Config.from_values(given if address is None else {**given, "address": address})
+    config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
     from ..studies.estimate.estimate import Goal, as_share
     from ..studies.estimate.estimate import estimate as make_estimate
     from ..studies.estimate.text import estimate_json, estimate_lines, progress_line
@@ -150,3 +151,7 @@ def count(
         return INTERRUPTED
     tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
     return DONE
+
+
+def _config(address: str | None, **values: object) -> Config:
+    return Config.from_values(values if address is None else {**values, "address": address})

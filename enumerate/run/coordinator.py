@@ -59,8 +59,9 @@ def run(
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
         plan = make_plan(held_.config)
-        handshake = Handshake(_for_workers(held_.config).place)
-        with closing(make_executor(held_.config, handshake)) as executor:
+        handshake = Handshake(_for_workers(config).place)
+        serial = config.executor == "serial"
+        with closing(make_executor(config.workers, config.address, handshake, serial)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice)
             if outlook:
