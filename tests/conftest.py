@@ -11,12 +11,19 @@ import pytest
 from hypothesis import settings
 
 from .support.s3 import S3Server
+from .support.size import TARGETS, sizes
 
 # The same examples every time, however long a busy machine takes for one.
 settings.register_profile("alike", derandomize=True, deadline=None)
 settings.load_profile("alike")
 
 _numbers = itertools.count()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How large the package is, at the end of every call."""
+    numbers = (f"{size:,g} {what} (at most {TARGETS[what]:,})" for what, size in sizes().items())
+    terminalreporter.write_line(f"enumerate/ has {', '.join(numbers)}")
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..model.config import Config, usable_cores
+from ..model.config import Config
 from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
-from ..model.settings import MAX_WORKERS
 from ..search.strategy import resolve
 from .request import Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
@@ -18,6 +17,7 @@ def study(
     experiments: str = "",
     largest: Whole = 400,
     workers: Whole = 0,
+    address: str | None = None,
     fresh: Flag = False,
     quiet: Flag = False,
 ) -> int:
@@ -29,14 +29,15 @@ def study(
         experiments:
             Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
         largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
-        workers: Runs at a time; 0 means one for each core.
+        workers: Runs at a time; 0 means one for each core of the machine or the cluster.
+        address:
+            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
         fresh: Make every run anew.
         quiet: No progress and no tables; only errors.
     """
     if not 8 <= largest <= 512:
         raise BadRequest(f"largest must be a whole number from 8 to 512, got {largest}")
-    if not 0 <= workers <= MAX_WORKERS:
-        raise BadRequest(f"workers must be a whole number from 0 to {MAX_WORKERS:,}, got {workers}")
+    config = _config(address, workers=workers)
     from ..studies.comparison.study import chosen
     from ..studies.comparison.study import study as make_study
     from ..view.progress import steps
@@ -46,7 +47,7 @@ def study(
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, workers or usable_cores(), advance, notice, stop.heard, fresh)
+            findings = make_study(output, picked, config.workers, advance, notice, stop.heard, fresh, config.address)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
@@ -91,8 +92,7 @@ def estimate(
         json_: Print one JSON document instead.
         quiet: No progress.
     """
-    given = {"size": size, "variant": variant, "start": start, "seed": seed, "workers": workers}
-    config = resolve(given if address is None else {**given, "address": address})
+    config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
     from ..studies.estimate.estimate import Goal, as_share
     from ..studies.estimate.estimate import estimate as make_estimate
     from ..studies.estimate.text import estimate_json, estimate_lines, progress_line
@@ -152,3 +152,7 @@ def count(
         return INTERRUPTED
     tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
     return DONE
+
+
+def _config(address: str | None, **values: object) -> Config:
+    return resolve(values if address is None else {**values, "address": address})

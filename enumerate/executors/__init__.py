@@ -1,1 +1,1 @@
-"""How workers are obtained. Each executor turns a queue of slices into events; see `supervisor` for the shared loop."""
+"""How workers are obtained. Each executor turns a queue of tasks into events; see `supervisor` for the shared loop."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ..model.errors import EnumerateError
 
@@ -24,6 +24,7 @@ class Task(Protocol):
 
 T = TypeVar("T", bound=Task)
 R = TypeVar("R")
+A = TypeVar("A")
 Work = Callable[[T], R]
 
 
@@ -81,13 +82,23 @@ Trouble = Lost[T] | Quarantined[T] | LeftOut | Waiting
 Event = Started[T] | Finished[T, R] | Lost[T] | Quarantined[T] | LeftOut | Waiting
 
 
-class Handshake(Protocol):
+def trouble(event: Trouble[T]) -> str:
+    """One line about what went wrong."""
+    if isinstance(event, Waiting):
+        return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
+    if isinstance(event, LeftOut):
+        return f"going on without a node: {event.reason}"
+    what = "will be tried again" if isinstance(event, Lost) else "is quarantined, all else goes on"
+    return f"{event.task.label} {what}: {event.reason.splitlines()[0]}"
+
+
+class Handshake(Protocol[A]):
     """What a worker on another machine is asked before it is given work."""
 
-    def question(self) -> Callable[[], Any]:
+    def question(self) -> Callable[[], A]:
         """A call to be made there; it is pickled."""
 
-    def why_unfit(self, node: str, said: Any) -> EnumerateError | None:
+    def why_unfit(self, node: str, said: A) -> EnumerateError | None:
         """An error that names the node, or None if it can do the work."""
 
 

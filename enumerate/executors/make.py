@@ -1,30 +1,30 @@
-"""The executor that a config asks for; the one without workers is here."""
+"""The executor that is asked for; the one without workers is here."""
 
 from __future__ import annotations
 
 import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Generator
 
-from ..model.config import Config, usable_cores
-from ..model.settings import LARGEST
-from .events import Event, Executor, Finished, Handshake, R, Started, T, Work
+from ..model.config import usable_cores
+from .events import A, Event, Executor, Finished, Handshake, R, Started, T, Work
 from .processes import ProcessPool
 from .ray_connection import connect
 from .supervisor import Supervisor
 
 
-def make_executor(config: Config, handshake: Handshake) -> Executor:
-    """Workers of this machine or of a cluster. Those on other machines have to pass the handshake first."""
-    workers = config.workers or usable_cores()
-    if config.address:
-        connection = connect(config.address, workers)
+def make_executor(workers: int, address: str, handshake: Handshake[A], serial: bool = False) -> Executor:
+    """Workers of this machine or, at an address, of a Ray cluster; 0 are as many as there are cores.
+
+    Those on other machines have to pass the handshake first.
+    """
+    if address:
+        connection = connect(address, workers or usable_cores())
         from .ray_cluster import RayPool  # noqa: PLC0415  # Ray is slow to import, and often not there
 
-        return Supervisor(RayPool(connection, handshake, config.workers or LARGEST))
-    if config.executor == "serial":
-        return Serial()
-    return Supervisor(ProcessPool(workers))
+        return Supervisor(RayPool(connection, handshake, workers or sys.maxsize))
+    return Serial() if serial else Supervisor(ProcessPool(workers or usable_cores()))
 
 
 class Serial:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, cast
+from typing import Any
 
 from .events import Work
 from .supervisor import Died, Outcome, Ready, attempt
@@ -40,10 +40,11 @@ class ProcessWorker:
 
     def hear(self) -> Outcome:
         try:
-            return cast(Outcome, self.connection.recv())
+            outcome: Outcome = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
             return Died(f"worker {self.process.pid} ended with exit code {self.process.exitcode}")
+        return outcome
 
     def end(self) -> None:
         self.process.kill()
@@ -61,9 +62,8 @@ class ProcessPool:
         return ProcessWorker(work) if len(hired) < self.slots else None
 
     def wait(self, workers: Sequence[ProcessWorker], seconds: float) -> list[tuple[ProcessWorker, Outcome]]:
-        by_connection = {worker.connection: worker for worker in workers}
-        heard = (by_connection[cast(Connection, end)] for end in wait(list(by_connection), seconds))
-        return [(worker, worker.hear()) for worker in heard]
+        heard = wait([worker.connection for worker in workers], seconds)
+        return [(worker, worker.hear()) for worker in workers if worker.connection in heard]
 
     def leave_out(self, node: str, for_good: bool) -> bool:  # noqa: ARG002
         return False  # there is only this machine

@@ -13,14 +13,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..model.errors import Stopped
-from .events import Handshake, Work
+from .events import A, Handshake, Work
 from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Unfit, attempt
 
@@ -33,16 +33,16 @@ GET_SECONDS = 10.0  # for a result that is said to be there
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answered(Generic[A]):
     """A worker's part of the handshake."""
 
-    answer: Any
+    answer: A
 
 
 class Actor:
     """What runs on a node."""
 
-    def answer(self, question: bytes) -> Answered:
+    def answer(self, question: bytes) -> Answered[Any]:
         return Answered(pickle.loads(question)())
 
     def work(self, work: bytes, task: Any) -> Outcome:
@@ -78,10 +78,10 @@ class Node:
         self.slots = int(description["Resources"].get("CPU", 0))
 
 
-class RayPool:
+class RayPool(Generic[A]):
     """Slots follow the cluster: nodes that join are used, nodes that leave are done without."""
 
-    def __init__(self, connection: Connection, handshake: Handshake, most: int) -> None:
+    def __init__(self, connection: Connection, handshake: Handshake[A], most: int) -> None:
         self.connection, self.handshake, self.most = connection, handshake, most
         self.left_out: dict[str, float] = {}  # until when
         self.head_seen = time.monotonic()

@@ -50,7 +50,7 @@ def parse_bytes(text: str) -> int:
 
 
 def read_toml(path: str) -> dict[str, object]:
-    """The keys of a config file. Unknown ones are found by `Config.from_values`."""
+    """The keys of a config file. Unknown ones are found by `search.strategy.resolve`."""
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)

@@ -62,8 +62,9 @@ def run(
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
         plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
-        handshake = Handshake(_for_workers(held_.config).output)
-        with closing(make_executor(held_.config, handshake)) as executor:
+        handshake = Handshake(_for_workers(config).output)
+        serial = config.executor == "serial"
+        with closing(make_executor(config.workers, config.address, handshake, serial)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice)
             if outlook:

@@ -59,7 +59,7 @@ def answer(place: str, token: str) -> Answer:
 class Handshake:
     """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str = "") -> None:
         self.place = place
         self.proved: set[str] = set()  # nodes
         self._written = False

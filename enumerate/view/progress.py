@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from ..executors.events import Finished, LeftOut, Lost, Started, T, Trouble, Waiting
+from ..executors.events import Finished, Lost, Started, trouble
 from ..ledger.job_progress import JobProgress
 from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
@@ -163,16 +163,6 @@ class Fancy:
         states = "   ".join(f"{slot}: {state}" for slot, state in shown)
         more = f"   and {len(self.workers) - len(shown)} more" if len(shown) < len(self.workers) else ""
         return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
-
-
-def trouble(event: Trouble[T]) -> str:
-    """One line about what went wrong."""
-    if isinstance(event, Waiting):
-        return f"no worker could begin for {event.seconds:.0f} s: waiting for a node with a free CPU"
-    if isinstance(event, LeftOut):
-        return f"going on without a node: {event.reason}"
-    what = "will be tried again" if isinstance(event, Lost) else "is quarantined, all else goes on"
-    return f"{event.task.label} {what}: {event.reason.splitlines()[0]}"
 
 
 @contextmanager

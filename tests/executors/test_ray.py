@@ -310,3 +310,35 @@ def test_a_cluster_without_a_free_cpu_is_waited_for_and_that_is_said(head_and_on
     os.kill(busy.pid, signal.SIGKILL)
     finished(driver)
     assert_sound(tmp_path / "run", undisturbed(FEW))
+
+
+def test_a_killed_worker_costs_an_estimate_one_batch(hosts, tmp_path):
+    words = ("estimate", "--size", 8, "--descents", 1_000_000, "--json")
+    driver = hosts.start(*words, "--address", "auto", cwd=tmp_path)
+    wait_for(lambda: is_at_work(hosts.nodes[0]), 60, driver)
+    hosts.nodes[0].kill_worker()
+    there, here = finished(driver), json.loads(command(*words, cwd=tmp_path).stdout)
+    assert driver.err.count("will be tried again") == 1
+    assert re.search(r"^batch \d+ will be tried again: worker on .* is lost \(its process ended\)$", driver.err, re.M)
+    assert {**there, "seconds": None} == {**here, "seconds": None}
+
+
+def test_a_killed_worker_costs_a_study_one_run_and_a_node_that_does_not_share_the_folder_is_left_out(hosts, tmp_path):
+    (tmp_path / "shared").mkdir()
+    apart = hosts.add(1, mounts=[("size=50m", tmp_path / "shared")])
+    words = ("study", "--experiments", "first-tours,corners", "--largest", 40, "--output")
+    folder = tmp_path / "shared" / "study"
+    driver = hosts.start(*words, folder, "--address", "auto", cwd=tmp_path)
+    wait_for(lambda: any(map(is_at_work, hosts.nodes)), 60, driver)
+    next(node for node in hosts.nodes if is_at_work(node)).kill_worker()
+    done = driver.finish(200)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"^[\w-]+/\w+-\d+ will be tried again: .*its process ended", done.stderr, re.M)) == 1
+    assert f"going on without a node: node {apart.ip} (" in done.stderr
+    assert command(*words, tmp_path / "here", "--quiet", cwd=tmp_path).returncode == 0
+    assert (folder / "corners.csv").read_bytes() == (tmp_path / "here" / "corners.csv").read_bytes()
+    assert not any((folder / "_run" / "staging").iterdir())
+
+
+def is_at_work(node):
+    return any(title(pid).startswith("ray::Actor.work") for pid in node.workers())

@@ -86,7 +86,7 @@ def finished(events):
     return sorted(event.task.key for event in events if isinstance(event, Finished))
 
 
-def test_every_taskis_done_once_and_says_where():
+def test_every_task_is_done_once_and_says_where():
     events = run(ScriptedPool({"a": 2, "b": 1}, done), toys(10))
     assert finished(events) == list(range(10))
     assert {event.node for event in events if isinstance(event, Finished)} <= {"a", "b"}
@@ -101,7 +101,7 @@ def test_a_task_that_kills_three_workers_is_quarantined():
     assert finished(events) == [0, 2]
 
 
-def test_idle_workers_of_a_lost_node_get_no_taskand_the_taskis_not_blamed():
+def test_idle_workers_of_a_lost_node_get_no_task_and_the_task_is_not_blamed():
     """The last task is at work on node a, beside idle workers; the node is lost, and node b has just joined."""
     pool = ScriptedPool({"a": 4}, done)
 

@@ -373,3 +373,11 @@ def test_another_split_in_the_same_folder_is_refused_by_name(tmp_path):
     run_serially(small(tmp_path / "run"))
     with pytest.raises(BadRequest, match="split by-size there, 7 asked for"):
         run_serially(small(tmp_path / "run", split=7))
+
+
+def test_a_split_run_in_the_folder_of_a_plain_one_is_continued_where_it_is(tmp_path, monkeypatch):
+    """The name of a folder that is not given tells the split, but the run that is there decides about it."""
+    monkeypatch.chdir(tmp_path)
+    run_serially(config_for((5, 5), max=1_000, split=4, output="output/open-5x5"))
+    assert run_serially(config_for((5, 5), max=3_000)).config.split == 4
+    assert [path.name for path in (tmp_path / "output").iterdir()] == ["open-5x5"]

@@ -236,7 +236,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(tmp_path, long_expected
             killed.add(worker)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert "will be tried again: worker" in err
+    assert 1 <= err.count("will be tried again: worker") <= 3  # some may have died before they had a slice
     assert part_sums(tmp_path / "run") == long_expected
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import signal
 import subprocess
 from collections import deque
@@ -22,7 +23,7 @@ from enumerate.studies.estimate.estimate import BatchResult, BatchTask, Estimate
 from enumerate.studies.estimate.strata import Strata, beginnings, make_strata
 from enumerate.studies.estimate.text import estimate_json, estimate_lines
 
-from ..support.commands import arguments, command, environment_with
+from ..support.commands import arguments, command, environment_with, kill_a_worker
 from ..support.published import PUBLISHED
 from ..support.searches import config_for, search
 
@@ -105,6 +106,23 @@ def test_the_same_number_of_descents_gives_the_same_estimate_with_any_workers():
     assert found[0].tours != quickly(config_for((6, 6), variant="both", seed=1), goal).tours
 
 
+def test_a_worker_that_is_killed_costs_one_batch_and_the_estimate_is_the_same():
+    told, goal = [], Goal(descents=60_000)
+
+    def kill_one(found):
+        if found.batches == 1:
+            kill_a_worker()
+
+    found = quickly(config_for((6, 6), executor="processes", workers=2), goal, kill_one, told.append)
+    undisturbed = quickly(config_for((6, 6), executor="serial"), goal)
+    assert [re.sub(r"\d+", "N", line) for line in told] == [
+        "batch N will be tried again: worker N ended with exit code -N"
+    ]
+    assert (found.tours, found.deviations, found.batches) == (
+        undisturbed.tours, undisturbed.deviations, undisturbed.batches,
+    )  # fmt: skip
+
+
 def test_an_error_that_is_asked_for_is_reached_at_the_same_batch_with_any_workers():
     found = [
         quickly(config_for((6, 6), executor=executor, workers=2), Goal(error=0.02))
@@ -131,7 +149,7 @@ def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
     told = []
     work = estimating.Progress(made([]), Goal(descents=300), 0.0, lambda: False)
     work.take(Lost(0, BatchTask(0), "killed"), told.append)
-    assert told == ["a worker is lost, its batch will be made again: killed"]
+    assert told == ["batch 0 will be tried again: killed"]
     with pytest.raises(EnumerateError, match="batch 7 failed again and again: killed"):
         work.take(Quarantined(BatchTask(7), "killed"), told.append)
 

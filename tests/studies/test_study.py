@@ -24,7 +24,7 @@ from enumerate.studies.comparison.experiments import experiments, wilson
 from enumerate.studies.comparison.study import NAMES
 from enumerate.studies.comparison.study import study as make_study
 
-from ..support.commands import arguments, children, environment_with, wait_for
+from ..support.commands import arguments, environment_with, kill_a_worker, wait_for
 
 QUICK = ("first-tours", "tours", "corners", "success", "scaling", "growth")
 
@@ -125,15 +125,20 @@ def test_a_study_that_was_killed_is_continued(tmp_path, how):
     }
 
 
-def test_a_worker_that_is_killed_costs_one_run_and_the_study_goes_on(tmp_path):
-    words = ("study", "--experiments", "corners", "--largest", "24", "--workers", "2", "--output", str(tmp_path / "it"))
-    with subprocess.Popen(arguments(*words), env=environment_with(), text=True, stderr=-1, stdout=-1) as process:
-        wait_for(lambda: list(tmp_path.glob("it/runs/corners/*/_run/commits/*")))
-        os.kill(children(process.pid)[0], signal.SIGKILL)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    assert re.search(r"^corners/\w+-\d+ will be tried again: worker \d+ ended with exit code -9$", said, re.MULTILINE)
-    assert [row["found"] for row in rows(tmp_path / "it", "corners")] == ["true"] * 40
+def test_a_worker_that_is_killed_costs_one_run_and_the_tables_are_the_same(tmp_path, study):
+    done, told = [], []
+
+    def advance(name):
+        done.append(name)
+        if len(done) == 1:
+            kill_a_worker()
+
+    corners = next(each for each in experiments(8) if each.name == "corners")
+    make_study(str(tmp_path), [corners], 2, advance, told.append)
+    (line,) = told
+    assert re.fullmatch(r"corners/\w+-\d+ will be tried again: worker \d+ ended with exit code -9", line)
+    assert len(set(done)) == len(done) == len(corners.trials)
+    assert rows(tmp_path, "corners") == rows(study, "corners")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +149,8 @@ def test_a_worker_that_is_killed_costs_one_run_and_the_study_goes_on(tmp_path):
             "tours, scaling, growth, success, corners: 'sucess'",
         ),
         (("--largest", "7"), "largest must be a whole number from 8 to 512, got 7"),
-        (("--workers", "-1"), "workers must be a whole number from 0 to 1,024, got -1"),
+        (("--workers", "-1"), "workers must be a whole number from 0 to 1,024 (0 means one for each core), got -1"),
+        (("--address", "nowhere"), "address must be auto, local or host:port, got 'nowhere'"),
         (("--output", "file"), "cannot write to the output: 'file'"),
     ],
 )

@@ -94,6 +94,11 @@ def children(pid):
     return found
 
 
+def kill_a_worker(pid=None):
+    """SIGKILL to the worker process, of a coordinator or of this process, that has worked most: one that is ready."""
+    os.kill(max(children(pid or os.getpid()), key=seconds_of), signal.SIGKILL)
+
+
 def seconds_of(pid) -> float:
     """The processor time that a process has used, which says how far it is on a busy machine too."""
     user, system = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]

@@ -8,20 +8,22 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 
 from ...catalog.reader import Run
-from ...executors.events import Finished, Quarantined, Started
-from ...executors.processes import ProcessPool
-from ...executors.supervisor import Supervisor
+from ...executors.events import Executor, Finished, Quarantined, Started, trouble
+from ...executors.make import make_executor
+from ...ledger.layout import STAGING
 from ...ledger.storage import is_url, open_storage
 from ...ledger.summary import encode_csv, encode_parquet
 from ...model.config import Config
 from ...model.errors import BadRequest, EnumerateError, Stopped
 from ...run.coordinator import run
-from ...view.progress import Quiet, trouble
+from ...run.handshake import Handshake
+from ...view.progress import Quiet
 from ...view.terminal import cell
 from .experiments import Experiment, experiments
 from .published import Tables, comparison
@@ -33,8 +35,8 @@ SHOWN_ROWS = 40  # of each table on the page
 _FOREWORD = """# How the strategies compare
 
 Made by `python -m enumerate study` from the runs in `runs/`, which `verify` can check. Times are those of the search
-itself, from a cursor to the tour, on this machine. Published figures are those of five descriptions of programs, A to
-E."""
+itself, from a cursor to the tour, on the machine that made it. Published figures are those of five descriptions of
+programs, A to E."""
 
 NAMES = tuple(experiment.name for experiment in experiments(8))
 
@@ -64,11 +66,12 @@ def study(
     notice: Callable[[str], object] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
+    address: str = "",
 ) -> Findings:
     """Make the runs that are not there yet, and write everything anew that is made of them.
 
     `advance` is told of each run that is done, `notice` of workers that are lost. Timed experiments come first, one run
-    at a time: they have the machine to themselves.
+    at a time: they have the machine, or the cluster, to themselves.
     """
     if is_url(folder):
         raise BadRequest(f"a study is made in a folder: {folder!r}")
@@ -76,12 +79,13 @@ def study(
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
-    with open_storage(folder).lock():
-        timed = [experiment for experiment in experiments_ if experiment.timed]
-        others = [experiment for experiment in experiments_ if not experiment.timed]
-        for group, slots in ((timed, 1), (others, workers)):
-            queue = deque(RunTask(config) for config in _configs(folder, group))
-            _make_runs(queue, slots, advance, notice, stopping, fresh)
+    storage, shared = open_storage(folder), os.path.abspath(folder)  # on another machine the current folder is another
+    with storage.lock():
+        with closing(make_executor(workers, address, Handshake(shared))) as executor:
+            for timed in (True, False):
+                tasks = _tasks(shared, [each for each in experiments_ if each.timed == timed])
+                _make_runs(executor, tasks, 1 if timed else len(tasks), advance, notice, stopping, fresh)
+        storage.remove([name for name, _ in storage.entries(STAGING)])  # of the handshake
         return _write_findings(folder, experiments_)
 
 
@@ -109,16 +113,20 @@ def make_run(fresh: bool, task: RunTask) -> None:
 
 
 def _make_runs(
-    queue: deque[RunTask],
-    slots: int,
+    executor: Executor,
+    tasks: Sequence[RunTask],
+    at_once: int,
     advance: Callable[[str], object],
     notice: Callable[[str], object],
     stopping: Callable[[], bool],
     fresh: bool,
 ) -> None:
-    with closing(Supervisor(ProcessPool(slots)).run(partial(make_run, fresh), queue, stopping)) as events:
+    waiting = iter(tasks)
+    queue = deque(islice(waiting, at_once))
+    with closing(executor.run(partial(make_run, fresh), queue, stopping)) as events:
         for event in events:
             if isinstance(event, Finished):
+                queue.extend(islice(waiting, 1))
                 advance(event.task.label)
             elif isinstance(event, Quarantined):
                 reason = event.reason.splitlines()[0]
@@ -129,9 +137,9 @@ def _make_runs(
         raise Stopped("stopped: every finished run is kept; run the same command again to continue")
 
 
-def _configs(folder: str, group: Sequence[Experiment]) -> list[Config]:
+def _tasks(folder: str, group: Sequence[Experiment]) -> list[RunTask]:
     return [
-        replace(trial.config, output=_place_of(folder, experiment, trial.name))
+        RunTask(replace(trial.config, output=_place_of(folder, experiment, trial.name)))
         for experiment in group
         for trial in experiment.trials
     ]

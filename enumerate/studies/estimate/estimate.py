@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from ...executors.events import Event, Finished, LeftOut, Lost, Quarantined, Waiting
+from ...executors.events import Event, Finished, Quarantined, Started, trouble
 from ...executors.make import make_executor
 from ...kernels import descent
 from ...model.config import Config
@@ -180,7 +180,8 @@ def estimate(
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
     began = time.monotonic()
-    with closing(make_executor(config, Handshake(""))) as executor:
+    serial = config.executor == "serial"
+    with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
         found = Estimate(make_strata(config, batch_placements))
         work = Progress(found, goal.or_default(), began, stopping)
         queue = work.refilled(deque(), executor.slots)
@@ -223,10 +224,8 @@ class Progress:
         if isinstance(event, Finished):
             self.early[event.task.key] = event.result
             self._count()
-        elif isinstance(event, (Lost, LeftOut)):
-            notice(f"a worker is lost, its batch will be made again: {event.reason.splitlines()[0]}")
-        elif isinstance(event, Waiting):
-            notice(f"no worker could begin for {event.seconds:.0f} s")
+        elif not isinstance(event, Started):
+            notice(trouble(event))
         self.found.seconds = time.monotonic() - self.began
 
     def _count(self) -> None:
