@@ -138,8 +138,8 @@ golden)
 lock)
     command -v uv >/dev/null || die "no uv found; install it with: pip install uv"
     cd "$root"
-    pin requirements.lock --extra s3
-    pin requirements-cluster.lock --extra s3 --extra cluster
+    pin requirements.lock --extra s3 --extra web
+    pin requirements-cluster.lock --extra s3 --extra web --extra cluster
     pin requirements-test.lock --all-extras
     ;;
 bench)
