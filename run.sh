@@ -110,6 +110,10 @@ in_memory() {
     if [ "$free" -gt 4000000 ] && [ -w /dev/shm ]; then export PYTEST_DEBUG_TEMPROOT=/dev/shm; fi
 }
 
+pin() {
+    uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o "$@"
+}
+
 case ${1:-} in
 test)
     shift
@@ -134,10 +138,9 @@ golden)
 lock)
     command -v uv >/dev/null || die "no uv found; install it with: pip install uv"
     cd "$root"
-    for extra in "" cluster test; do
-        uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-            ${extra:+--extra "$extra"} pyproject.toml -o "requirements${extra:+-$extra}.lock"
-    done
+    pin requirements.lock --extra s3 --extra web
+    pin requirements-cluster.lock --extra s3 --extra web --extra cluster
+    pin requirements-test.lock --all-extras
     ;;
 bench)
     shift

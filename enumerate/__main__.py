@@ -1,11 +1,17 @@
-"""`python -m enumerate`."""
+"""`python -m enumerate`, and the command `knights-tours`."""
 
-if __name__ == "__main__":  # worker processes import this module too, and must not run it
-    import sys
+import sys
 
+
+def main() -> int:
+    """Worker processes import this module too, so the rest waits until it is called."""
     try:
-        from .cli.app import main
+        from .cli.app import main as run  # noqa: PLC0415
 
-        sys.exit(main())
+        return run()
     except KeyboardInterrupt:  # before anything began
-        sys.exit(130)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.commands import command
+from ..support.commands import arguments, command
 from ..support.hosts import Hosts, title, why_not
 from ..support.runs import part_sums
 
@@ -59,10 +59,10 @@ def head(tmp_path_factory):
         yield hosts
 
 
-def some_hosts(tmp_path_factory, nodes):
+def some_hosts(tmp_path_factory, nodes, jobs=False):
     if reason := why_not():
         pytest.skip(f"no hosts of our own here: {reason}")
-    return Hosts(tmp_path_factory.mktemp("hosts"), cpus=[1] * nodes)
+    return Hosts(tmp_path_factory.mktemp("hosts"), cpus=[1] * nodes, jobs=jobs)
 
 
 @pytest.fixture(scope="module")
@@ -342,3 +342,22 @@ def test_a_killed_worker_costs_a_study_one_run_and_a_node_that_does_not_share_th
 
 def is_at_work(node):
     return any(title(pid).startswith("ray::Actor.work") for pid in node.workers())
+
+
+def test_a_submitted_job_is_followed_stopped_submitted_again_and_gives_the_same_bytes(
+    tmp_path_factory, tmp_path, undisturbed
+):
+    folder = tmp_path / "run"
+    words = ("--", *arguments(*MORE, "--address", "auto", "--output", folder))
+    with some_hosts(tmp_path_factory, 2, jobs=True) as hosts:
+        first = hosts.ray_job("submit", "--submission-id", "first", *words)
+        wait_for(lambda: "% of the budget done" in first.out, 120, first)
+        stop = hosts.ray_job("stop", "first").finish(60)
+        assert "Job 'first' was stopped" in stop.stdout + stop.stderr
+        first.finish(60)
+        begun = records(folder)
+        again = hosts.ray_job("submit", "--submission-id", "again", *words).finish(300)
+        assert again.returncode == 0, again.stdout
+        assert re.search(r"^2 slots on 2 nodes worked", again.stdout, re.MULTILINE)
+    assert 0 < begun < records(folder)
+    assert_sound(folder, undisturbed(MORE))

@@ -9,8 +9,11 @@ import json
 import os
 import secrets
 import subprocess
+import threading
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import polars
 import pytest
@@ -18,7 +21,7 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.ledger.storage import Bucket
 
-from ..support.commands import arguments, command, environment_with
+from ..support.commands import ROOT, arguments, command, environment_with
 from ..support.hosts import Hosts, why_not
 from ..support.runs import part_sums
 from ..support.s3 import CuttingProxy, S3Server
@@ -222,22 +225,82 @@ def test_no_key_is_written_anywhere(s3_server, s3_place, tmp_path):
         assert_no_keys(s3_server, storage.read(name).decode("latin-1"))
 
 
-def test_keys_come_from_a_profile_too(s3_server, s3_place, tmp_path, monkeypatch):
-    keys = s3_server.environment
-    (tmp_path / "credentials").write_text(
-        f"[tours]\naws_access_key_id = {keys['AWS_ACCESS_KEY_ID']}\n"
-        f"aws_secret_access_key = {keys['AWS_SECRET_ACCESS_KEY']}\n\n[role]\nsso_session = x\n"
-    )
-    (tmp_path / "config").write_text(f"[profile tours]\nregion = us-east-1\nendpoint_url = {s3_server.endpoint}\n")
+class Sts(BaseHTTPRequestHandler):
+    """Gives whoever may assume a role the keys of the S3 server."""
+
+    def do_POST(self):
+        key, secret = (self.server.keys[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(
+            f"""<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>{key}</AccessKeyId>
+            <SecretAccessKey>{secret}</SecretAccessKey><SessionToken/><Expiration>{in_an_hour()}</Expiration>
+            </Credentials></AssumeRoleResult></AssumeRoleResponse>""".encode()
+        )
+
+    def log_message(self, *_): ...
+
+
+def in_an_hour() -> str:
+    return (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+
+
+@pytest.fixture
+def profiles(s3_server, s3_place, tmp_path, monkeypatch):
+    """The environment of somebody who has profiles and no keys: keys in a file, from a program, of a role."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
-    files = {"AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"), "AWS_CONFIG_FILE": str(tmp_path / "config")}
-    words = ("--size", 5, "--output", s3_place)
-    done = command(*words, cwd=tmp_path, environment={**files, "AWS_PROFILE": "tours"})
+    key, secret = s3_server.environment["AWS_ACCESS_KEY_ID"], s3_server.environment["AWS_SECRET_ACCESS_KEY"]
+    (tmp_path / "credentials").write_text(f"[file]\naws_access_key_id = {key}\naws_secret_access_key = {secret}\n")
+    answer = {"Version": 1, "AccessKeyId": key, "SecretAccessKey": secret, "Expiration": in_an_hour()}
+    (tmp_path / "answer").write_text(json.dumps(answer))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sts) as sts:
+        sts.keys = s3_server.environment
+        threading.Thread(target=sts.serve_forever, daemon=True).start()
+        where = f"region = us-east-1\nendpoint_url = {s3_server.endpoint}\n"
+        (tmp_path / "config").write_text(
+            f"[profile file]\n{where}[profile program]\n{where}credential_process = cat {tmp_path / 'answer'}\n"
+            f"[profile role]\n{where}role_arn = arn:aws:iam::123456789012:role/tours\nsource_profile = program\n"
+            f"[profile broken]\n{where}credential_process = sh -c 'cat {tmp_path / 'answer'} >&2; exit 1'\n"
+            f"[profile empty]\n{where}"
+        )
+        yield {
+            "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"),
+            "AWS_CONFIG_FILE": str(tmp_path / "config"),
+            "AWS_ENDPOINT_URL_STS": f"http://127.0.0.1:{sts.server_port}",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+        sts.shutdown()
+
+
+@pytest.mark.parametrize("profile", ["file", "program", "role"])
+def test_keys_come_from_a_profile_too(s3_server, s3_place, tmp_path, profiles, profile):
+    done = command("--size", 5, "--output", s3_place, cwd=tmp_path, environment={**profiles, "AWS_PROFILE": profile})
     assert done.returncode == 0, done.stderr
-    role = command(*words, cwd=tmp_path, environment={**files, "AWS_PROFILE": "role"})
-    assert role.returncode == 2
-    assert "the profile has no keys of its own: 'role'" in role.stderr
+    assert_no_keys(s3_server, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("profile", ["broken", "empty", "unknown"])
+def test_a_profile_without_keys_is_refused_in_a_line(s3_server, s3_place, tmp_path, profiles, profile):
+    done = command("--size", 5, "--output", s3_place, cwd=tmp_path, environment={**profiles, "AWS_PROFILE": profile})
+    assert done.returncode == 2
+    assert f"error: no credentials from the AWS profile: '{profile}'" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert_no_keys(s3_server, done.stderr)
+
+
+def test_a_profile_without_boto3_is_refused_and_keys_of_the_environment_do_without_it(
+    s3_server, s3_place, tmp_path, profiles
+):
+    (tmp_path / "botocore.py").write_text("raise ModuleNotFoundError")
+    without = {**profiles, "AWS_PROFILE": "file", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    words = ("--size", 5, "--output", s3_place)
+    refused = command(*words, cwd=tmp_path, environment=without)
+    assert refused.returncode == 2
+    assert "AWS_PROFILE='file' needs boto3: pip install 'knights-tour-enumerator[s3]'" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    done = command(*words, cwd=tmp_path, environment={**without, **s3_server.environment})
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from . import holder
 
 ROOT = Path(__file__).parents[2]
 RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+JOBS = "http://127.0.0.1:8265"  # on the head host
 STORE = 80_000_000  # bytes of Ray's object store; the smallest that it takes is 75 MB
 UP_WITHIN = 40.0  # seconds until a new node must be alive
 NO_ACTOR = tuple(
@@ -186,10 +187,17 @@ class Hosts:
     """A Ray cluster of a head without CPUs and some nodes; all of it is gone at exit.
 
     `environment` is for `ray start` on the head and these nodes, such as how soon the head gives a silent node up.
+    `jobs`: whether the head takes submitted jobs, at JOBS.
     """
 
-    def __init__(self, folder: Path, cpus: Sequence[int] = (1, 1), environment: Mapping[str, str] | None = None):
-        self.folder, self.cpus, self.environment = Path(folder), cpus, environment
+    def __init__(
+        self,
+        folder: Path,
+        cpus: Sequence[int] = (1, 1),
+        environment: Mapping[str, str] | None = None,
+        jobs: bool = False,
+    ):
+        self.folder, self.cpus, self.environment, self.jobs = Path(folder), cpus, environment, jobs
         self.nodes: list[Host] = []
         self.drivers: list[Driver] = []
 
@@ -211,9 +219,8 @@ class Hosts:
         self.head.do("ip", "link", "add", "bridge", "type", "bridge")
         self.head.do("ip", "address", "add", f"{self.head.ip}/24", "dev", "bridge")
         self.head.do("ip", "link", "set", "bridge", "up")
-        self.head.ray_start(
-            "--head", "--port", "6379", "--num-cpus", "0", "--include-dashboard=False", environment=self.environment
-        )
+        options = ("--head", "--port", "6379", "--num-cpus", "0", f"--include-dashboard={self.jobs}")
+        self.head.ray_start(*options, environment=self.environment)
         wait_until(self.head.raylet, UP_WITHIN, self.head)
         for cpus in self.cpus:
             self.begin_node(cpus, environment=self.environment)
@@ -281,6 +288,12 @@ class Hosts:
     def start(self, *words, cwd: Path, environment: Mapping[str, str] | None = None) -> Driver:
         """The same in the background."""
         return self.launch([sys.executable, "-m", "enumerate", *map(str, words)], cwd, environment)
+
+    def ray_job(self, *words: str) -> Driver:
+        """`ray job ...` on the head host, in the background."""
+        command, *more = words
+        ray = Path(sys.executable).with_name("ray")
+        return self.launch([str(ray), "job", command, "--address", JOBS, *map(str, more)], self.folder, None)
 
     def python(self, code: str, timeout: float = 60, environment: Mapping[str, str] | None = None) -> str:
         """What a bit of Python, run on the head host, prints."""

@@ -1,77 +1,65 @@
-"""Credentials for S3 as its other tools find them: the environment, or a profile. They stay in memory.
+"""Credentials for S3 as its other tools find them, and where it is. They stay in memory.
 
-obstore reads the environment, web identities and the metadata of cloud machines by itself, but no profiles.
+Keys of the environment come first and need nothing else. Profiles, with SSO and assumed roles, are read by boto3, which
+is an extra. Without it obstore still finds web identities and the metadata of cloud machines.
 """
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
-from pathlib import Path
+from datetime import timedelta
+from typing import Any
 
 from ...model.errors import BadRequest
 
-_KEYS = {
-    "aws_access_key_id": "access_key_id",
-    "aws_secret_access_key": "secret_access_key",
-    "aws_session_token": "session_token",
-    "region": "region",
-    "endpoint_url": "endpoint",
-}
-_OTHER_SOURCES = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-                  "AWS_CONTAINER_CREDENTIALS_FULL_URI")  # fmt: skip
+# boto3 renews what has less than ten minutes left, but only when asked; obstore asks five minutes before this ends.
+_ASK_AGAIN = timedelta(minutes=10)
 
 
-def s3_settings() -> dict[str, str]:
-    """What obstore is told beyond what it finds by itself: a profile, the endpoint, and a region where none is set."""
-    asked, elsewhere = os.environ.get("AWS_PROFILE"), any(name in os.environ for name in _OTHER_SOURCES)
-    settings = _profile(asked or "default")
-    if elsewhere:  # keys of the environment come first, as with S3's other tools
-        settings = {key: settings[key] for key in ("region", "endpoint") if key in settings}
-    elif asked and "access_key_id" not in settings:
-        raise BadRequest(
-            f"the profile has no keys of its own: {asked!r};"
-            " export what it stands for: eval $(aws configure export-credentials --format env)"
-        )
-    elif "AWS_SESSION_TOKEN" in os.environ:
-        raise BadRequest("AWS_SESSION_TOKEN is set without AWS_ACCESS_KEY_ID: it belongs to other keys")
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or settings.get("endpoint")
-    if endpoint:
-        _refuse_unless(
-            r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?",
-            endpoint,
-            "the endpoint of S3 is http(s)://host:port",
-        )
-        settings["endpoint"] = endpoint
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or settings.get("region")
-    settings["region"] = region or "us-east-1"
-    _refuse_unless(r"[\w.-]+", settings["region"], "the region of S3 is a word such as us-east-1")
+def s3_settings() -> dict[str, Any]:
+    """What obstore is told beyond what it finds by itself: how to get credentials, the endpoint and the region."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         if not re.fullmatch(r"[!-~]*", os.environ.get(name, "")):
             raise BadRequest(f"{name} has a character that no key has")
-    return settings
+    provider, profile = (None, {}) if "AWS_ACCESS_KEY_ID" in os.environ else _from_boto3()
+    endpoint = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
+    region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region") or "us-east-1"
+    if endpoint and not re.fullmatch(r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?", endpoint):
+        raise BadRequest(f"the endpoint of S3 is http(s)://host:port: {endpoint!r}")
+    if not re.fullmatch(r"[\w.-]+", region):
+        raise BadRequest(f"the region of S3 is a word such as us-east-1: {region!r}")
+    config = {"region": region} | ({"endpoint": endpoint} if endpoint else {})
+    return {"config": config, "credential_provider": provider}
 
 
-def _refuse_unless(pattern: str, value: str, meaning: str) -> None:
-    if not re.fullmatch(pattern, value):
-        raise BadRequest(f"{meaning}: {value!r}")
+def _first(*names: str) -> str | None:
+    return next(filter(None, map(os.environ.get, names)), None)
 
 
-def _profile(name: str) -> dict[str, str]:
-    """A profile of ~/.aws/config and ~/.aws/credentials; the latter wins."""
-    home = Path(os.path.expanduser("~")) / ".aws"
-    files = {
-        os.environ.get("AWS_CONFIG_FILE", str(home / "config")): name if name == "default" else f"profile {name}",
-        os.environ.get("AWS_SHARED_CREDENTIALS_FILE", str(home / "credentials")): name,
-    }
-    found: dict[str, str] = {}
-    for path, section in files.items():
-        parser = configparser.RawConfigParser()
-        try:
-            parser.read(path)
-        except (configparser.Error, UnicodeDecodeError):
-            raise BadRequest(f"not a file of AWS profiles: {path!r}") from None
-        if parser.has_section(section):
-            found |= {ours: parser[section][theirs] for theirs, ours in _KEYS.items() if theirs in parser[section]}
-    return found
+def _from_boto3() -> tuple[Any, dict[str, Any]]:
+    """A provider of credentials, if boto3 knows any, and the settings of the profile."""
+    asked = os.environ.get("AWS_PROFILE")
+    try:
+        import botocore.session
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        if asked:
+            raise BadRequest(
+                f"AWS_PROFILE={asked!r} needs boto3: pip install 'knights-tour-enumerator[s3]';"
+                " or export AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            ) from None
+        return None, {}
+    session = botocore.session.get_session()
+    try:
+        profile = session.get_scoped_config()
+        if session.get_credentials() is None and not asked:
+            return None, profile
+        provider = Boto3CredentialProvider(session, ttl=_ASK_AGAIN)
+        provider()  # what is wrong with them is said now, not at the first request
+    except Exception as error:  # of boto3, of what it calls, of the file; the text may quote what a program printed
+        raise BadRequest(
+            f"no credentials from the AWS profile: {asked or 'default'!r} ({type(error).__name__});"
+            " `aws sts get-caller-identity` tells more"
+        ) from None
+    return provider, profile

@@ -171,11 +171,11 @@ def _client(place: str) -> Client:
     """Kept for the life of the process."""
     client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
     retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
-    settings: Any = s3_settings() if place.startswith("s3://") else {}
-    if settings.get("endpoint", "").startswith("http://"):
+    settings: Any = s3_settings() if place.startswith("s3://") else {"config": {}}
+    if settings["config"].get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
     try:
-        return Client(obstore.store.from_url(place, config=settings, client_options=client, retry_config=retries))
+        return Client(obstore.store.from_url(place, **settings, client_options=client, retry_config=retries))
     except (BaseError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]  # errors in the settings name keys by their names only
         raise BadRequest(f"cannot use the object store: {place!r} ({reason})") from None
