@@ -379,5 +379,6 @@ def test_a_split_run_in_the_folder_of_a_plain_one_is_continued_where_it_is(tmp_p
     """The name of a folder that is not given tells the split, but the run that is there decides about it."""
     monkeypatch.chdir(tmp_path)
     run_serially(config_for((5, 5), max=1_000, split=4, output="output/open-5x5"))
-    assert run_serially(config_for((5, 5), max=3_000)).config.split == 4
+    config = resolve({"size": "5x5", "max": 3_000, "executor": "serial"})
+    assert run_serially(config).config.split == 4
     assert [path.name for path in (tmp_path / "output").iterdir()] == ["open-5x5"]

@@ -107,17 +107,18 @@ def test_the_same_number_of_descents_gives_the_same_estimate_with_any_workers():
 
 
 def test_a_worker_that_is_killed_costs_one_batch_and_the_estimate_is_the_same():
-    told, goal = [], Goal(descents=60_000)
+    told, killed, goal = [], [], Goal(descents=60_000)
 
     def kill_one(found):
-        if found.batches == 1:
-            kill_a_worker()
+        if found.batches and not told:  # one between two batches costs none: then another
+            killed.append(kill_a_worker())
 
     found = quickly(config_for((6, 6), executor="processes", workers=2), goal, kill_one, told.append)
     undisturbed = quickly(config_for((6, 6), executor="serial"), goal)
-    assert [re.sub(r"\d+", "N", line) for line in told] == [
+    assert 1 <= len(told) <= len(killed)
+    assert {re.sub(r"\d+", "N", line) for line in told} == {
         "batch N will be tried again: worker N ended with exit code -N"
-    ]
+    }
     assert (found.tours, found.deviations, found.batches) == (
         undisturbed.tours, undisturbed.deviations, undisturbed.batches,
     )  # fmt: skip
