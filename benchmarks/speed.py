@@ -36,7 +36,7 @@ def kernel_search(config, start):
     """One slice of a search in memory: tours, iterations, seconds."""
     job = Job(0, (start,))
     found = search_slice(config, JobProgress(job).next_slice(config), make_search(config, job), id)
-    return found.tours, found.iterations, found.seconds
+    return found.tours, found.iterations, found.search_seconds
 
 
 def kernel_rates(variant, prune):

@@ -46,11 +46,12 @@ def times_as_fast(what, theirs, ours, least):
 
 
 def against_a():
-    greedy = best(lambda: one_slice("a8", strategy="greedy", tours=published.GREEDY_TOURS).seconds)
+    greedy = best(lambda: one_slice("a8", strategy="greedy", tours=published.GREEDY_TOURS).search_seconds)
     times_as_fast("900 greedy tours of 8x8 from a8 against A's", published.GREEDY_SECONDS, greedy, "500 x")
     line("  greedy tours a second", f"{published.GREEDY_TOURS / greedy:,.0f}", "")
     found = min(
-        (one_slice("a8", strategy="backtrack", tours=1, max=0) for _ in range(5)), key=lambda found: found.seconds
+        (one_slice("a8", strategy="backtrack", tours=1, max=0) for _ in range(5)),
+        key=lambda found: found.search_seconds,
     )
     seconds, placements = found.first_seconds, found.first_iteration - 1
     times_as_fast("first tour of 8x8 from a8 by backtrack against A's", published.BACKTRACK_SECONDS, seconds, "200 x")
@@ -74,7 +75,7 @@ def divide():
     costs, whole = {}, {}
     for side in SIDES:
         repeats = 50 if side < 1000 else 9
-        whole[side] = best(lambda side=side: closed_tour(side).seconds, repeats) / side**2
+        whole[side] = best(lambda side=side: closed_tour(side).search_seconds, repeats) / side**2
         costs[side] = best(lambda side=side: clocked(side), repeats) / side**2
         line(f"divide {side}x{side}, nanoseconds a square, construction", f"{costs[side] * 1e9:.1f}", "")
     line("  the most against the least", f"{spread(costs):.2f} x", "under 2 x")

@@ -14,11 +14,10 @@ from cyclopts.exceptions import UnusedCliTokensError
 from .. import __version__
 from ..model.errors import DONE, INTERRUPTED, BadRequest, EnumerateError
 from ..model.values import hint
-from .check import distinct, verify
 from .look import export, play, report, show, view
 from .measure import count, estimate, study
 from .request import with_settings
-from .search import plan, search
+from .search import distinct, plan, search, verify
 from .speech import say
 
 HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
@@ -65,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {error if error.errno else error.strerror}")
         return BadRequest.exit_code
     except KeyboardInterrupt:
-        say("stopped at once: nothing finished is lost; a run is continued by the same command")
+        say("stopped: everything finished is kept; the same command continues a run")
         return INTERRUPTED
 
 

@@ -14,7 +14,7 @@ from .speech import save, tell
 
 Start = Annotated[str | None, Parameter(help="Only tours from this square. [default: any]")]
 Variant = Annotated[str | None, Parameter(help="Only open or closed tours. [default: any]")]
-Port = Annotated[Whole, Parameter(help="Where the pages are, on this machine alone; 0 takes any port that is free.")]
+Port = Annotated[Whole, Parameter(help="Port of the pages, on this machine only; 0 takes any free port.")]
 Browser = Annotated[bool, Parameter(name="--open", negative="--no-open", show_default=False)]
 
 
@@ -30,9 +30,9 @@ def show(
     """Print one tour of a run as a board, or draw it.
 
     Args:
-        number: Which of them, counted from 1.
-        svg: Write a picture to this file instead.
-        png: Write a picture made of points to this file instead.
+        number: Which tour, counted from 1.
+        svg: Write an SVG picture to this file instead.
+        png: Write a PNG picture to this file instead.
     """
     from ..catalog.reader import Run
     from ..model.tour import are_closed, as_text
@@ -93,10 +93,10 @@ def export(
 
 
 def report(run: Output, *, output: str | None = None) -> None:
-    """Write a run as one page to send to someone: summary, heat map, tours over iterations, a gallery, a player.
+    """Write a run as one HTML file to share: summary, heat map, tours over iterations, a gallery, a player.
 
     Args:
-        output: The file. It needs no network, and opens from disk. [default: the name of the run and .html]
+        output: The file; it opens from disk, without a network. [default: the name of the run and .html]
     """
     from ..view.web.report import report_of
 
@@ -105,11 +105,11 @@ def report(run: Output, *, output: str | None = None) -> None:
 
 
 def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> None:
-    """Explore a run in the browser: a heat map, all its tours, a player. It may still be going.
+    """Explore a run in the browser: a heat map, all its tours, a player. The run may still be at work.
 
     Args:
         run: The folder of the run, its address, or a folder with several runs.
-        open_: Open the page in the browser. --no-open only says where it is.
+        open_: Open the page in the browser; --no-open only prints its address.
     """
     from ..view.web.server import make_app, serve
 
@@ -117,13 +117,13 @@ def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> No
 
 
 def play(*, size: str | None = None, port: Port = 8642, open_: Browser = True) -> None:
-    """Try to make a tour yourself, in the browser: with hints, undo and a search that finishes it for you.
+    """Make a tour yourself, in the browser: with hints, undo and a search that finishes it for you.
 
     Args:
         size:
             The board, of 3 to 20 rows and columns: 8 is 8x8, 5x6 has 5 rows and 6 columns. Without it the board of the last
             game, or 8x8.
-        open_: Open the page in the browser. --no-open only says where it is.
+        open_: Open the page in the browser; --no-open only prints its address.
     """  # noqa: E501
     from ..view.web.params import board_of
     from ..view.web.server import make_app, serve

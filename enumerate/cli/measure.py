@@ -21,7 +21,7 @@ def study(
     fresh: Flag = False,
     quiet: Flag = False,
 ) -> int:
-    """Compare the strategies: real runs, made into tables and charts, with published figures beside them.
+    """Compare the strategies by real runs: tables and charts, beside published figures.
 
     Args:
         output:
@@ -31,8 +31,8 @@ def study(
         largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
         workers: Runs at a time; 0 means one for each core of the machine or the cluster.
         address:
-            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
-        fresh: Make every run anew.
+            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (a new one, here).
+        fresh: Repeat every run.
         quiet: No progress and no tables; only errors.
     """
     if not 8 <= largest <= 512:
@@ -88,7 +88,7 @@ def estimate(
         seed: Another seed gives another estimate.
         workers: Workers; 0 means one for each core of the machine or the cluster.
         address:
-            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (one of its own, here).
+            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (a new one, here).
         json_: Print one JSON document instead.
         quiet: No progress.
     """
@@ -148,7 +148,7 @@ def count(
 
             census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance_or_stop))
     except KeyboardInterrupt:
-        say("stopped: a count has to be begun again")
+        say("stopped: a count cannot be continued, start it again")
         return INTERRUPTED
     tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
     return DONE

@@ -44,7 +44,7 @@ def config_of(request: Request) -> Config:
 
 
 def with_settings(command: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
-    """The command with a flag for each setting; a strategy from outside, named in these words, has flags of its own."""
+    """The command with a flag for each setting, those of a strategy from outside too if these words name one."""
     own = _strategy_in(words).settings
     flags = {setting.name: _flag(setting, setting in own) for setting in (*SETTINGS, *own)}
     flags[_CONFIG] = Annotated[str, Parameter(help="A TOML file with any of these keys; flags beat it.")]

@@ -1,16 +1,21 @@
-"""The commands that search: the one without a name, which runs, and `plan`, which only shows what would be run."""
+"""The commands of a run: the one without a name searches, `plan` shows the jobs, `verify` checks what was written, and
+`distinct` writes one tour of each class.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
-from .check import distinct_report
-from .request import NO_FLAGS, Flag, Json, Request, config_of
+from ..model.values import parse_bytes
+from .request import NO_FLAGS, Flag, Json, Output, Request, config_of
 from .speech import StopSignals, say, tell
 
 if TYPE_CHECKING:
+    from ..catalog.distinct import Report as DistinctReport
     from ..run.report import Report
 
 
@@ -27,15 +32,14 @@ def search(
     """Search, write the tours, and print a summary; or continue the run in its folder.
 
     Args:
-        fresh: Delete what the run has and start over.
-        check: How a run that is continued is checked first: sums reads every part, sizes only lists them.
+        fresh: Delete the run and start over.
+        check: How to check a run before continuing it: sums reads every part, sizes only lists them.
             [default: sums in a folder, sizes on an object store]
         yes: Start a search for all tours even if, by estimate, it takes longer than a day or more disk than is free.
-        distinct:
-            When the run is complete, write one tour for each class of tours that are alike, as the command distinct does.
+        distinct: When the run is complete, write one tour for each class of tours, as the command distinct does.
         quiet: No progress and no summary; only errors.
         json_: Print one JSON document instead of the summary.
-    """  # noqa: E501
+    """
     config = config_of(request)
     if distinct and not config.write:
         raise BadRequest("--distinct and --no-write exclude each other: there would be no tours to compare")
@@ -96,3 +100,82 @@ def plan(*, request: Request = NO_FLAGS) -> None:
     kernel = names[kernel_for(config.board)] if can_split(config) else ""
     tell(f"search   {config.variant} tours on {config.board}, {config.strategy}{kernel}")
     tell(f"output   {config.output}")
+
+
+def verify(run: Output, *, quiet: Flag = False) -> int:
+    """Check a whole run: every file, record and tour.
+
+    Args:
+        quiet: Print damage only.
+    """
+    from ..catalog.reader import Run
+    from ..catalog.verify import verify as verify_run
+    from ..search.strategy import strategy_of
+
+    source = Run(run)
+    with shares("verifying", quiet) as advance:
+        verdict = verify_run(source, advance)
+    for line in verdict.damage + verdict.notes:
+        say(line)
+    if verdict.damage:
+        return Damaged.exit_code
+    if not quiet:
+        can_repeat = strategy_of(source.config).picks_at_random(source.config)
+        once = f"{verdict.repeats:,} repeats" if can_repeat else "only once"
+        tell(
+            f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
+            f" {verdict.records:,} records; every tour legal, complete, in the right part and {once}"
+            if source.config.write
+            else f"sound: {verdict.records:,} records; the tours were counted and not written"
+        )
+    if not verdict.complete:
+        say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
+        return Stopped.exit_code
+    return DONE
+
+
+def distinct(run: Output, *, memory: str = "", count: Flag = False, quiet: Flag = False, json_: Json = False) -> None:
+    """Write one tour for each class: tours that symmetry, reversal or (closed ones) another start make alike.
+
+    Args:
+        memory: Memory for sorting tours; what does not fit goes to disk. [default: 1GiB]
+        count: Print the numbers and write nothing.
+        quiet: No progress and no numbers; only errors.
+        json_: Print one JSON document instead.
+    """
+    report = distinct_report(run, memory, count, quiet)
+    if json_:
+        tell(json.dumps({"run": run, **report.document}, indent=2))
+    elif not quiet:
+        tell("\n".join(report.lines))
+    if not report.complete:
+        say(f"unfinished: continuing the run may find more of them: {run!r}")
+
+
+def distinct_report(
+    run: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] | None = None
+) -> DistinctReport:
+    """Make the distinct tours of a run, and show the progress. `check` is called often and may raise."""
+    size = parse_bytes(memory or "1GiB")
+    from ..catalog.distinct import count_distinct, write_distinct
+
+    with shares("distinct tours", quiet, check) as advance:
+        return (count_distinct if count else write_distinct)(run, size, advance)
+
+
+@contextmanager
+def shares(title: str, quiet: bool, check: Callable[[], None] | None = None) -> Iterator[Callable[[float], None]]:
+    """Progress on a terminal; call the function with each share of the whole that is done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task(title, total=1.0)
+
+        def advance(share: float) -> None:
+            if check:
+                check()
+            progress.advance(task, share)
+
+        yield advance

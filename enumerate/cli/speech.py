@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def tell(what: RenderableType) -> None:
-    """Print to standard output. If nobody reads it, or it cannot be written, the work and its exit code still stand."""
+    """Print to standard output. If it cannot be printed, the work and its exit code still count."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)

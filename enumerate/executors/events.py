@@ -15,7 +15,7 @@ class Task(Protocol):
 
     @property
     def key(self) -> Hashable:
-        """What tells it from the other tasks."""
+        """What distinguishes it from other tasks."""
 
     @property
     def label(self) -> str:

@@ -73,7 +73,7 @@ class Node:
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.id: str = description["NodeID"]
-        # Two nodes may be on one machine: a bit of the id tells them apart, as `ray status` does.
+        # Two nodes may be on one machine: a part of the id distinguishes them, as in `ray status`.
         self.name = f"{description['NodeManagerAddress']} ({description['NodeManagerHostname']}, {self.id[:6]})"
         self.slots = int(description["Resources"].get("CPU", 0))
 
@@ -141,7 +141,7 @@ class RayPool(Generic[A]):
         self.nodes = {node.id: node for node in known if self.left_out.get(node.name, 0.0) < now}
 
     def _is_doubtful(self, node: str) -> bool:
-        """Whether it has just lost a worker: Ray takes a minute to tell that a node is gone, so others come first."""
+        """Whether it has just lost a worker: Ray takes a minute to report a lost node, so others come first."""
         return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
 
     def _pickled(self, work: Work[Any, Any]) -> bytes:

@@ -25,7 +25,7 @@ PACKAGE = Path(__file__).parents[1]
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns about a change to come
-    "RAY_BACKEND_LOG_LEVEL": "fatal",  # what goes wrong is told by the supervisor, in its own words
+    "RAY_BACKEND_LOG_LEVEL": "fatal",  # the supervisor reports what goes wrong
     "RAY_grpc_client_keepalive_time_ms": "3000",
     "RAY_grpc_client_keepalive_timeout_ms": "3000",
     "RAY_core_worker_rpc_server_reconnect_timeout_base_s": "1",
@@ -120,7 +120,7 @@ def _knock(address: str) -> None:
     try:
         speaks = _speaks_http2(address, KNOCK_SECONDS)
     except OSError as error:
-        reason = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
         raise BadRequest(f"no Ray cluster at {address!r} ({reason}); see `ray status` on its head") from None
     if not speaks:
         raise BadRequest(f"what answers at {address!r} is not a Ray cluster; give the port of its head, often 6379")
@@ -145,7 +145,7 @@ def _use_own_token() -> None:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Ray takes SIGTERM for itself; whoever had the signals keeps them."""
+    """Ray takes SIGTERM for itself; those who handled the signals before keep them."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -18,8 +18,8 @@ from ..model.errors import EnumerateError, Stopped
 from .events import Event, Finished, LeftOut, Lost, Quarantined, R, Started, T, Waiting, Work
 
 MAX_ATTEMPTS = 3
-MAX_LOSSES = 10  # of workers whose node may be gone, which is hardly the task's fault
-GRACE_SECONDS = 1.0  # for tasks at hand when the run is asked to stop
+MAX_LOSSES = 10  # of workers whose node may be gone: that is hardly the task's fault
+GRACE_SECONDS = 1.0  # for running tasks when the run is asked to stop
 POLL_SECONDS = 0.2
 
 
@@ -29,7 +29,7 @@ class Patience:
 
     start: float = 10.0  # a worker that takes longer to start is not counted on: others are hired beside it
     alone: float = 600.0  # when no worker can begin: no node, or no free CPU
-    tell: float = 30.0  # between two words about that
+    report: float = 30.0  # between two reports about that
 
 
 PATIENCE = Patience()
@@ -138,7 +138,7 @@ class Supervisor(Generic[W]):
         self._attempts: Counter[Hashable] = Counter()
         self._losses: Counter[Hashable] = Counter()
         self._failed_starts: Counter[str] = Counter()
-        self._last_company = self._last_told = time.monotonic()
+        self._last_company = self._last_report = time.monotonic()
 
     @property
     def slots(self) -> int:
@@ -149,7 +149,7 @@ class Supervisor(Generic[W]):
 
     def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]:
         grace_ends = float("inf")
-        self._last_company = self._last_told = time.monotonic()
+        self._last_company = self._last_report = time.monotonic()
         try:
             while queue or self._at_work():
                 if stopping():
@@ -194,8 +194,8 @@ class Supervisor(Generic[W]):
         alone = now - self._last_company
         if alone > self.patience.alone:
             raise Stopped("no worker could begin: no node has a free CPU; everything finished is kept")
-        if alone > self.patience.start and now - self._last_told > self.patience.tell:
-            self._last_told = now
+        if alone > self.patience.start and now - self._last_report > self.patience.report:
+            self._last_report = now
             yield Waiting(alone)
 
     def _give(self, queue: deque[T]) -> Iterator[Event[T, Any]]:
@@ -238,13 +238,13 @@ class Supervisor(Generic[W]):
                 yield from self._count_failed_start(slot, outcome, queue)
 
     def _end_idle(self, node: str) -> None:
-        """Idle workers owe no answer, so nobody would hear that they are gone, too."""
+        """Idle workers owe no answer, so their loss would go unnoticed."""
         for slot in [slot for slot in self._slots if slot.worker.node == node and slot.ready and slot.task is None]:
             slot.worker.end()
             self._slots.remove(slot)
 
     def _count_failed_start(self, slot: Slot[W], outcome: Died, queue: deque[T]) -> Iterator[Event[T, Any]]:
-        """A worker that dies before it is ready had no task to blame; if that goes on, none will ever start there."""
+        """A worker that dies before it is ready had no task to blame; if it keeps happening, none will start there."""
         node = slot.worker.node
         self._failed_starts[node] += 1
         if self._failed_starts[node] == MAX_ATTEMPTS:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from numba import njit, uint64
 
-from .codes import (
+from . import (
     ASYMMETRIC,
     CLOSED_90,
     CLOSED_180,

@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+from . import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN
 from .classify import is_kept, is_structured, symmetry_of
-from .codes import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN
 from .common import lowest, mix, popcount
 
 _0, _1 = uint64(0), uint64(1)

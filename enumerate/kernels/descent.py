@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from .codes import NOWHERE
+from . import NOWHERE
 from .common import ONE, ZERO, lowest, mix, nth_bit, popcount
 from .depth_first import EVERY, PRUNE, VARIANT, expand_array, expand_bits, inherit, mark_near, take, unvisited_around
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from . import ASYMMETRIC
 from .classify import MAPS, image_of, is_worth_trying, symmetry_by, symmetry_of
-from .codes import ASYMMETRIC
 
 
 @njit(inline="always")

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types, uint64
 
+from . import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE
 from .classify import close_together, is_kept, is_structured, symmetry_of
-from .codes import BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE
 from .common import lowest, mix, nth_bit, popcount
 
 # Slots of `registers` (int64). TOUR counts the tours begun, BEGAN is the iteration before the first of this tour,

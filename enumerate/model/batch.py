@@ -17,14 +17,14 @@ EFFORTS = ("placements", "attempts", "nanoseconds")  # columns of a batch's effo
 class Batch:
     """Tours in memory, in the order they were found, and when: after so many iterations; and of which kind they are.
 
-    Efforts tell what each tour took; only strategies that make one tour after the other fill them in.
+    Efforts are what each tour took; only strategies that make one tour after the other fill them in.
     """
 
     tours: Tours
     iterations: NDArray[np.int64]
     closed: NDArray[np.bool_]
     structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
+    symmetry: NDArray[np.uint8]  # an index into SYMMETRIES
     efforts: NDArray[np.int64] | None = None
 
     @property

@@ -77,11 +77,11 @@ class Board:
         """The square of that name; the inverse of `name`."""
         match = re.fullmatch(r"([a-z]{1,4})([1-9][0-9]{0,5})", name.strip().lower())
         if not match:
-            raise BadRequest(f"expected a square such as a1 or d4: {name!r}")
+            raise BadRequest(f"expected a square such as a1 or d4, got {name!r}")
         row, col = int(match[2]) - 1, column_number(match[1])
         if row >= self.rows or col >= self.cols:
             last = self.name(self.squares - 1)
-            raise BadRequest(f"no such square on the {self} board, whose squares are a1 to {last}: {name!r}")
+            raise BadRequest(f"no such square on the {self} board (a1 to {last}): {name!r}")
         return row * self.cols + col
 
     def is_dark(self, square: int) -> bool:
@@ -146,11 +146,11 @@ def parse_size(text: str) -> Board:
     """`8` is 8x8, `5x6` has 5 rows and 6 columns."""
     match = re.fullmatch(r"([0-9]{1,9})(?:[xX]([0-9]{1,9}))?", text.strip())
     if not match:
-        raise BadRequest(f"expected a size such as 8 or 5x6: {text!r}")
+        raise BadRequest(f"expected a size such as 8 or 5x6, got {text!r}")
     rows = int(match[1])
     cols = int(match[2]) if match[2] else rows
     if rows < 1 or cols < 1:
-        raise BadRequest(f"a board has at least one row and one column: {text!r}")
+        raise BadRequest(f"a board needs at least one row and one column, got {text!r}")
     if rows * cols > MAX_SQUARES or max(rows, cols) > MAX_SIDE:
-        raise BadRequest(f"a board has at most {MAX_SQUARES:,} squares (8192x8192) and {MAX_SIDE:,} rows: {text!r}")
+        raise BadRequest(f"a board may have {MAX_SQUARES:,} squares (8192x8192) and {MAX_SIDE:,} rows, got {text!r}")
     return Board(rows, cols)

@@ -13,7 +13,7 @@ class EnumerateError(Exception):
 
 
 class BadRequest(EnumerateError):
-    """The request cannot be served as it stands; nothing was written."""
+    """The request cannot be served; nothing was written."""
 
     exit_code = 2
 

@@ -1,9 +1,8 @@
 """All that crosses a process boundary: jobs, slices of them, and the results of slices. Plain values, no behaviour.
 
-A job is a start square (or a longer path to begin with) and is worked off in slices. A slice is so many iterations or
-tours, whichever comes first, and begins at a cursor: the path whose last square is placed next, or whatever else its
-strategy needs to go on; it begins with the start square. The same slice always
-gives the same result, whoever works on it.
+A job is a start square and a prefix, and is done in slices. A slice ends after so many iterations or tours, whichever
+comes first. It begins at a cursor: the path whose last square is placed next, or whatever else its strategy needs to
+continue; its first square is the start square. The same slice always gives the same result, whichever worker does it.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ class Totals(Counts):
 class SliceResult(Counts):
     """What a slice found, where its tours are, and where the next slice begins: the content of a commit record.
 
-    It carries the sums of the slices before it, so that the last record of a job tells all about it.
+    It carries the sums of the slices before it, so that the last record of a job has its totals.
     """
 
     job: int

@@ -98,5 +98,5 @@ def published_from(board: Board, square: int) -> Published | None:
 
 
 def _sides(board: Board) -> tuple[int, int]:
-    """The sides, the shorter one first: a board that is turned has as many tours."""
+    """The sides, the shorter one first: a rotated board has the same number of tours."""
     return min(board.rows, board.cols), max(board.rows, board.cols)

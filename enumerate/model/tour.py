@@ -91,7 +91,7 @@ def are_structured(board: Board, tours: Tours, place: Places | None = None) -> N
 
 
 def symmetries(board: Board, tours: Tours, place: Places | None = None) -> NDArray[np.uint8]:
-    """For each tour its place in SYMMETRIES."""
+    """For each tour its index in SYMMETRIES."""
     result = np.zeros(len(tours), dtype=np.uint8)
     last = board.squares - 1
     reversed_ = tours[:, 0].astype(np.int64) == last - tours[:, -1].astype(np.int64)  # if turned by 180 degrees

@@ -1,6 +1,6 @@
-"""What an exhaustive run will take, told before it begins: tours, iterations, time and bytes, by estimate.
+"""What an exhaustive run will take, estimated before it begins: tours, iterations, time and bytes.
 
-The estimates are those that split the search (`sizes`), so they are rough, but they tell an hour from an age.
+The estimates are those that split the search (`sizes`), so they are rough: they distinguish an hour from a year.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONG_SECONDS = 24 * 3600.0
 ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
 ARRAY_ITERATIONS_PER_SECOND = 5e6
 BYTES_A_SQUARE = 0.09  # of a tour in a part, compressed: 4.5 to 6 bytes a tour of 64 squares
-TARGET = 4_000  # descents in all: fewer would scatter too much, however few jobs there are
+TARGET = 4_000  # descents in all: fewer would scatter too much
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,14 @@ class Outlook:
 
     @property
     def text(self) -> str:
+        if math.isinf(self.tours):
+            return "more tours than can be estimated"
         size = f", {rough(self.bytes)} bytes" if self.bytes else ""
-        about = "" if math.isinf(self.tours) else "about "
-        return f"{about}{rough(self.tours)} tours{size}, {long_time(self.seconds)}"
+        return f"about {rough(self.tours)} tours{size}, {long_time(self.seconds)}"
 
 
 def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
-    """The outlook of all that the plan holds. Where it is beyond measure, all jobs weigh alike."""
+    """The outlook of a whole plan. Where the board is too large for an estimate, all jobs weigh the same."""
     writes = config.write and not config.only
     if config.board.squares > SIZED_SQUARES:
         return Outlook(math.inf, math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
@@ -65,7 +66,7 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
 
 
 def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
-    """What would take longer than a day, or more than the free bytes, is done only if the user is sure."""
+    """What would take longer than a day, or more bytes than are free, runs only with --yes."""
     if outlook.bytes > free:
         raise BadRequest(
             f"the disk has {rough(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
@@ -73,6 +74,6 @@ def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
         )
     if outlook.seconds > LONG_SECONDS:
         raise BadRequest(
-            f"every tour was asked for, and this will not end soon: {outlook.text} with {workers} workers;"
+            f"a search for all tours would not end soon: {outlook.text} with {workers} workers;"
             " give --max or --tours, or --yes to start anyway"
         )

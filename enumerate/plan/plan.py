@@ -39,7 +39,7 @@ def make_plan(config: Config) -> tuple[Job, ...]:
 
 
 def needs_estimates(config: Config) -> bool:
-    """Whether its plan is costly to make: it takes kernels, and is written down when a run is begun."""
+    """Whether its plan needs kernels. Such a plan is written down when the run begins."""
     return settled(config).split != 1 and can_split(config)
 
 
@@ -86,7 +86,7 @@ def choose_prefixes(config: Config) -> dict[Cursor, int]:
 
 
 def choose_starts(board: Board, start: str, seed: int, variant: str = "both") -> dict[int, int]:
-    """The start squares and their multiplicities, which are 1 unless a square stands for its symmetry class."""
+    """The start squares and their multiplicities, which are 1 unless a square represents its symmetry class."""
     if (start in ("all", "classes") or start.startswith("random")) and board.squares > SEARCH_SQUARES:
         raise BadRequest(
             f"start squares of a board with more than {SEARCH_SQUARES:,} squares are named: {start!r}; such as a1"

@@ -1,12 +1,12 @@
 """How large is a search? Estimated by random descents, before it is made (see `kernels.descent`), and split by that.
 
-A search of a whole board may take a second or longer than the world stands, and so may its parts. Knowing roughly
+A search of a whole board may take a second or a million years, and so may its parts. Knowing roughly
 which, jobs can be split where it pays, started with the largest, and their progress weighed.
 
 A path is split by taking its place with all paths that are one square longer and that the search would take: they are
 disjoint and leave nothing out. The largest search, by estimate, is split first; so more prefixes refine fewer, and no
 job is much larger than the others: many workers end at about the same time. The descents have a fixed seed: every
-machine splits alike. On boards beyond any estimate the shortest prefix is split first.
+machine splits alike. On boards too large for estimates the shortest prefix is split first.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _children(config: Config, prefix: Cursor) -> list[SizedPrefix]:
 
 
 def _sized(config: Config, prefixes: Sequence[Cursor]) -> list[SizedPrefix]:
-    """Beyond measure, all that the search takes are alike: one descent tells which these are."""
+    """On boards too large for estimates all are equal, if the search takes them: one descent shows that."""
     if config.board.squares <= SIZED_SQUARES:
         sizes = sizes_of(config, prefixes)[0]
     else:

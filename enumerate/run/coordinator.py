@@ -32,7 +32,7 @@ from .worker import run_slice
 
 
 class Observer(Protocol):
-    """Who is told what happens; `progress` shows it to people."""
+    """Receives what happens; `view.progress` shows it to people."""
 
     def notice(self, text: str) -> None: ...
 
@@ -110,7 +110,7 @@ def _run(
             events = executor.run(partial(run_slice, _for_workers(config), shift), queue, stopping)
             _work_off(report, run_, events, queue, observer)
     except BaseException:
-        with suppress(OSError, EnumerateError):  # the first error is the one to tell
+        with suppress(OSError, EnumerateError):  # the first error is the one to report
             _conclude(report, run_, asked, plan)
         raise
     _conclude(report, run_, asked, plan)
@@ -119,7 +119,7 @@ def _run(
 
 
 def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) -> None:
-    """The summary, from the records: a worker that was ended may have committed what nobody heard of.
+    """The summary, from the records: a killed worker may have committed a slice that it did not report.
 
     First the shift ends, so that a worker out of reach records nothing of what is tidied away.
     """
@@ -143,7 +143,7 @@ def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProg
         if (getattr(config, name) or LARGEST) < (getattr(asked, name) or LARGEST)
     ]
     if smaller and any(job.next_slice(asked) for job in progress):
-        raise BadRequest(f"this run is unfinished and was begun with {' '.join(smaller)}; ask for at least as much")
+        raise BadRequest(f"this run is unfinished and was started with {' '.join(smaller)}; ask for at least as much")
 
 
 def _for_workers(config: Config) -> Config:
@@ -169,7 +169,7 @@ def _work_off(
                 report.iterations += job.total.iterations - before.iterations
                 following = job.next_slice(config)
                 if following and is_exhaustive(config):
-                    queue.appendleft(following)  # what is begun is among the largest
+                    queue.appendleft(following)  # a job under way is among the largest
                 elif following:
                     queue.append(following)
             observer.event(event)

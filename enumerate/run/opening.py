@@ -1,4 +1,4 @@
-"""A run opened by a coordinator: held, so that nobody else can change it, then known to be the run that is asked for.
+"""A run opened by a coordinator: locked, so that nobody else can change it, then checked to be the requested run.
 
 What is asked of `run.json` is answered here, from one look at it. Nothing but the lock is written before that.
 """
@@ -54,7 +54,7 @@ class Held:
 
 @dataclass
 class Opened:
-    """A run in the hands of its coordinator, and where its jobs stand."""
+    """A run opened by its coordinator, and the progress of its jobs."""
 
     storage: Storage
     hold: Hold
@@ -63,7 +63,7 @@ class Opened:
     progress: list[JobProgress]
 
     def begin_shift(self, config: Config) -> str:
-        """From now on the workers of this call may write. The call that begins a run has begun with that."""
+        """From now on the workers of this call may write. A new run begins with that."""
         if self.manifest.shift in ("", CONCLUDING):
             self._replace(config, self.manifest.new_shift())
         return self.manifest.shift
@@ -71,7 +71,7 @@ class Opened:
     def begin_conclusion(self, config: Config) -> None:
         """From now on no worker may write, also none out of reach."""
         self.hold.check()
-        # A coordinator that was asleep must not end what another has begun.
+        # A coordinator that was suspended must not end the epoch of another.
         refuse_other_shift(self.storage, self.manifest.shift)
         self._replace(config, CONCLUDING)
 
@@ -166,7 +166,7 @@ def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
 
 
 def _keep_plan(storage: Storage, config: Config, plan: Sequence[Job]) -> None:
-    """Write down what took estimates, so that nobody makes them again; also if it was lost, or never written."""
+    """Write down a plan that took estimates, so that nobody makes them again; also if it was lost or never written."""
     if needs_estimates(config) and not storage.exists(PLAN):
         write_plan(storage, plan)
 

@@ -86,7 +86,7 @@ def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
         return list(_cycles(config.board, tours_closed, 1))
     if config.start in ("all", "classes"):
         return list(_whole_board(config, tours_open, tours_closed))
-    # Closed tours are as many from every square: said once.
+    # Every square has the same number of closed tours: reported once.
     return list(dict.fromkeys(each for row in rows for each in _from_one(config, row)))
 
 

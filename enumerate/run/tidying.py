@@ -1,5 +1,5 @@
-"""What stands in an opened run is what its records name: the rest, which lost workers left, is cleared away, and the
-parts are compared with their records.
+"""An opened run keeps what its records name: what lost workers left is removed, and the parts are compared with the
+records.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIZES, SUMS = "sizes", "sums"  # how parts are compared with their records
 
 
 def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] = lambda _: None) -> list[JobProgress]:
-    """Where the jobs stand by the records, after everything that no record names is gone."""
+    """The progress of the jobs by their records, after removing everything that no record names."""
     storage.remove([name for name, _ in storage.entries(STAGING)])
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
@@ -35,7 +35,7 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
 
 
 def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, RecordList], list[JobProgress]]:
-    """The records, and where the jobs stand by them. A late worker may supersede one while we look: then once more."""
+    """The records, and the progress of the jobs. A late worker may supersede a record meanwhile: then once more."""
     try:
         found = record_lists(storage, plan)
         return found, progress_of(storage, plan, found)
@@ -108,7 +108,7 @@ def _check_sums(storage: Storage, job: JobProgress) -> None:
 
 
 def _of_other_size(storage: Storage, progress: Sequence[JobProgress]) -> list[JobProgress]:
-    """The jobs whose parts are not as many, or not as large in all, as their records say."""
+    """The jobs whose parts differ from their records in number or total size."""
     counts = {job.job.number: [0, 0] for job in progress}
     for _, part, size in _parts(storage, counts):
         counts[part.job][0] += 1

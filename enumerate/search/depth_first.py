@@ -3,8 +3,8 @@
 **warnsdorff**, the default, finds most tours: at each square the next squares are tried in the order of their onward
 moves, fewest first, ties by square number; a dead end goes back to the last square that has a choice left. So every
 tour is found, the easy ones first. The rule is H. C. von Warnsdorff's (Des Rösselsprungs einfachste und allgemeinste
-Lösung, 1823), who used it without going back; `greedy` does that. What the pruning knows is told at the top of
-`kernels.depth_first`.
+Lösung, 1823), who used it without going back; `greedy` does that. The top of `kernels.depth_first`
+explains the pruning.
 
 **backtrack** tries the moves in one fixed order, whatever the board looks like. It is the oldest way to search, known
 for tours since Vandermonde (1771) asked for a system, and the measure of all others: it needs millions of placements

@@ -117,7 +117,7 @@ DIVIDE = _Divide()
 def find_base(
     rows: int, cols: int, start: int, closed: bool, missing: int | None, pairs: Sequence[tuple[int, int]]
 ) -> Sequence[int]:
-    """A base tour, made by Warnsdorff's rule with ties by chance until one comes out that has all the pairs."""
+    """A base tour, by Warnsdorff's rule with random ties: the first one that has all the pairs."""
     board = Board(rows, cols, missing)
     config = Config(
         board=board, variant="closed" if closed else "open", strategy="greedy", failures=MAX_FAILURES,

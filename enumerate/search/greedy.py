@@ -3,14 +3,14 @@
 A tour takes time linear in its squares, if it is found: a dead end starts the tour over, and after `--failures` of them
 it is given up. What decides is how ties are broken:
 
-* `random`: by chance, so that each attempt is another one. The larger the board, the more rarely it succeeds.
+* `random`: at random, so each attempt differs. The larger the board, the more rarely it succeeds.
 * `index`: the square with the lowest number.
 * `pohl`: Ira Pohl (1967) asks one level deeper: the square whose onward squares have the fewest onward moves in all.
 * `roth`: Arnd Roth's rule, farthest from the centre of the board.
 * `squirrel`: the move orderings of Squirrel and Cull (1996), for square boards.
 
-Ties that are left after that go to the lowest square. All but `random` know one way only, so that they make one tour,
-or none, from each start square.
+Ties that are left after that go to the lowest square. All but `random` are deterministic: they make one tour, or
+none, from each start square.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import NOWHERE
 from ..kernels.cache import load_kernel
-from ..kernels.codes import NOWHERE
 from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
@@ -61,7 +61,7 @@ class Greedy(KernelSearch):
         if registers[kernel.DEPTH] != placed or registers[kernel.ATTEMPT] != attempt:
             self._refuse_cursor()
         if spent:
-            registers[kernel.NANOS] = _UNKNOWN  # this tour was begun in another slice
+            registers[kernel.NANOS] = _UNKNOWN  # this tour began in another slice
 
     @property
     def cursor(self) -> Cursor:

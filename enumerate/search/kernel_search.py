@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import codes
+from .. import kernels
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.errors import Damaged
@@ -20,11 +20,11 @@ Move = tuple[int, int]
 Room = tuple[NDArray[np.int64], Tours, NDArray[np.int32]]
 Rules = NDArray[np.uint64]
 
-_VARIANTS = {"open": codes.OPEN, "closed": codes.CLOSED, "both": codes.BOTH}
-_KINDS = {"": codes.ALL_TOURS, "structured": codes.ONLY_STRUCTURED, "symmetric": codes.ONLY_SYMMETRIC}
+_VARIANTS = {"open": kernels.OPEN, "closed": kernels.CLOSED, "both": kernels.BOTH}
+_KINDS = {"": kernels.ALL_TOURS, "structured": kernels.ONLY_STRUCTURED, "symmetric": kernels.ONLY_SYMMETRIC}
 
 # The kernels' codes are indices into `SYMMETRIES`.
-assert SYMMETRIES[codes.CLOSED_REFLECTION] == "closed-reflection"
+assert SYMMETRIES[kernels.CLOSED_REFLECTION] == "closed-reflection"
 
 BOARDS = {1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}  # whose squares take so many bytes, to compile with
 
@@ -33,14 +33,14 @@ BOARDS = {1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}  # whose squares
 def moves_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.int32]:
     """For each square where each kind of move leads, or NOWHERE."""
     rows, cols = divmod(np.arange(board.squares, dtype=np.int64), board.cols)
-    table = np.full((board.squares, len(moves)), codes.NOWHERE, dtype=np.int32)
+    table = np.full((board.squares, len(moves)), kernels.NOWHERE, dtype=np.int32)
     for i, (down, right) in enumerate(moves):
         row, col = rows + down, cols + right
         on_board = (row >= 0) & (row < board.rows) & (col >= 0) & (col < board.cols)
         table[on_board, i] = (row * board.cols + col)[on_board]
     if board.missing is not None:
-        table[table == board.missing] = codes.NOWHERE
-        table[board.missing] = codes.NOWHERE
+        table[table == board.missing] = kernels.NOWHERE
+        table[board.missing] = kernels.NOWHERE
     table.setflags(write=False)
     return table
 
@@ -49,7 +49,7 @@ def moves_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.int32
 def neighbour_table(board: Board, moves: Sequence[Move] = MOVES) -> NDArray[np.int32]:
     """For each square its neighbours in the order of the moves that lead there, then NOWHERE."""
     table = moves_table(board, moves)
-    first = np.argsort(table == codes.NOWHERE, axis=1, kind="stable")
+    first = np.argsort(table == kernels.NOWHERE, axis=1, kind="stable")
     result: NDArray[np.int32] = np.take_along_axis(table, first, axis=1)
     result.setflags(write=False)
     return result
@@ -63,11 +63,11 @@ def corner_pairs(board: Board) -> NDArray[np.int32]:
 def fresh_room(kernel: Any, board: Board) -> Room:
     """For a kernel's registers, the squares of a path, and the number of the move that reaches each square."""
     path = np.zeros(board.length, dtype=square_dtype(board))
-    return np.zeros(kernel.REGISTERS, dtype=np.int64), path, np.full(board.squares, codes.NOWHERE, dtype=np.int32)
+    return np.zeros(kernel.REGISTERS, dtype=np.int64), path, np.full(board.squares, kernels.NOWHERE, dtype=np.int32)
 
 
 class KernelSearch:
-    """What the searches have in common whose kernels keep registers and take rules."""
+    """What searches share whose kernels keep registers and take rules."""
 
     def __init__(self, kernel: Any, config: Config, job: Job) -> None:
         self.board, self.job = config.board, job

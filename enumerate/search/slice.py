@@ -17,7 +17,7 @@ from .strategy import Searching, strategy_of
 
 @dataclass(frozen=True)
 class Found:
-    """How one slice of a search went; its tours were handed on in batches."""
+    """How one slice of a search went, by the names of `SliceResult`; its tours were passed on in batches."""
 
     tours: int
     ended: str
@@ -28,7 +28,7 @@ class Found:
     given_up: int
     first_iteration: int | None
     first_seconds: float | None
-    seconds: float
+    search_seconds: float
 
 
 def search_slice(config: Config, slice_: Slice, search: Searching, take: Callable[[Batch], object]) -> Found:
@@ -75,7 +75,7 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
         given_up=search.given_up,
         first_iteration=first_iteration,
         first_seconds=first_seconds,
-        seconds=seconds,
+        search_seconds=seconds,
     )
 
 

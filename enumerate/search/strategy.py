@@ -2,7 +2,7 @@
 makes of a config: its defaults, what a run of it is, and where it goes.
 
 A strategy is an object in a file of its own, named `module:object`; those of this package have short names, too. The
-file is imported when the strategy is asked for, and must not need numba to be: a kernel is loaded for a search.
+file is imported when the strategy is used, and must be importable without numba: kernels are loaded for a search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DEFAULT = next(iter(STRATEGIES))
 
 
 class Searching(Protocol):
-    """A search of one job that stands at a cursor, can go on from there, and can be left there."""
+    """A search of one job, at a cursor: it can continue from there, and stop anywhere."""
 
     @property
     def exhausted(self) -> bool:
@@ -42,7 +42,7 @@ class Searching(Protocol):
 
     @property
     def cursor(self) -> Cursor:
-        """Where it stands; empty when nothing is left. It begins with the start square."""
+        """Where to continue; empty when nothing is left. Its first square is the start square."""
 
     @property
     def iterations(self) -> int:
@@ -97,7 +97,7 @@ class Strategy(ABC):
             )
 
     def words(self, config: Config) -> Iterable[str]:
-        """What tells its settings apart in the name of a run."""
+        """Its settings, as words in the name of a run."""
         return [f"{name}{value}" for name, value in config.own]
 
 
@@ -129,7 +129,7 @@ def make_search(config: Config, job: Job) -> Searching:
 
 
 def settings_of(strategy: Strategy) -> list[Setting]:
-    """What can be said to a strategy."""
+    """The settings that a strategy takes."""
     taken = (setting for setting in SETTINGS if setting.is_shared or setting.name in strategy.takes)
     return [*taken, *strategy.settings]
 
@@ -201,7 +201,7 @@ def identity_of(config: Config) -> dict[str, Any]:
 
 
 def output_named_after(config: Config) -> str:
-    """Where a run goes if nothing is said: the name follows from the search, so that a larger --max meets it."""
+    """The default output. Its name follows from the search, so that a call with a larger --max finds the run."""
     strategy = strategy_of(config)
     words = [
         config.variant,

@@ -12,11 +12,11 @@ from ..support.commands import called, command, environment_with
 
 # What a user may type wrong, and what the one line must say.
 BAD = {
-    ("--size", "0"): "a board has at least one row and one column: '0'",
-    ("--size", "-1"): "expected a size such as 8 or 5x6: '-1'",
-    ("--size", "8x"): "expected a size such as 8 or 5x6: '8x'",
-    ("--size", "abc"): "expected a size such as 8 or 5x6: 'abc'",
-    ("--size", "9000"): "a board has at most 67,108,864 squares (8192x8192) and 65,536 rows: '9000'",
+    ("--size", "0"): "a board needs at least one row and one column, got '0'",
+    ("--size", "-1"): "expected a size such as 8 or 5x6, got '-1'",
+    ("--size", "8x"): "expected a size such as 8 or 5x6, got '8x'",
+    ("--size", "abc"): "expected a size such as 8 or 5x6, got 'abc'",
+    ("--size", "9000"): "a board may have 67,108,864 squares (8192x8192) and 65,536 rows, got '9000'",
     (
         "--size",
         "1000",
@@ -29,7 +29,7 @@ BAD = {
     ): "divide needs both sides to be at least 5, got 4x6; use --strategy warnsdorff",
     ("--strategy", "divide", "--ties", "roth"): "--ties does not apply to --strategy divide, only to greedy",
     ("--strategy", "gredy"): "or module:object, got 'gredy'; did you mean 'greedy'?",
-    ("--start", "z9"): "board, whose squares are a1 to h8: 'z9'",
+    ("--start", "z9"): "no such square on the 8x8 board (a1 to h8): 'z9'",
     ("--start", "a1,a1"): "a start square is named twice: 'a1'",
     ("--max", "-1"): "(iterations for each start square; 0 means no limit), got -1",
     ("--max", str(10**30)): f"(iterations for each start square; 0 means no limit), got {10**30}",
@@ -41,8 +41,8 @@ BAD = {
     ("--output", "file"): "the output folder is a file: 'file'; choose another --output",
     ("--output", "two\nlines"): r"the output folder is a file: 'two\nlines'; choose another --output",
     ("--variant", "closed", "--size", "5"): "visits an odd number of squares: 5x5; use --variant open or an even board",
-    ("plan", "--size", "8x"): "expected a size such as 8 or 5x6: '8x'",
-    ("plan", "--size", "8\n9"): r"expected a size such as 8 or 5x6: '8\n9'",
+    ("plan", "--size", "8x"): "expected a size such as 8 or 5x6, got '8x'",
+    ("plan", "--size", "8\n9"): r"expected a size such as 8 or 5x6, got '8\n9'",
     (
         "plan",
         "--size",

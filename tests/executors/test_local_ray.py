@@ -111,7 +111,7 @@ def nobody():
     ("who", "words"),
     [
         ("web_server", "is not a Ray cluster"),
-        pytest.param("silent_server", "nobody answers", marks=pytest.mark.slow),
+        pytest.param("silent_server", "no answer", marks=pytest.mark.slow),
         ("nobody", "Connection refused"),
     ],
 )

@@ -272,7 +272,7 @@ def test_a_worker_does_not_record_parts_that_a_refused_call_has_cleared_away(run
     slice_ = next_slice(run_place, config)
 
     def refused_call():
-        with pytest.raises(BadRequest, match="unfinished and was begun with --max 3000"):
+        with pytest.raises(BadRequest, match="unfinished and was started with --max 3000"):
             run_serially(small(run_place, max=2_000))
 
     after_publishing(monkeypatch, refused_call)

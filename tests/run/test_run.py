@@ -96,7 +96,7 @@ def test_a_smaller_limit_on_an_unfinished_run_is_refused(tmp_path):
     stops = iter([False, False, False, True, True])
     stopped = run_serially(small(tmp_path / "run"), stopping=lambda: next(stops))
     assert not stopped.complete
-    with pytest.raises(BadRequest, match="unfinished and was begun with --max 3000"):
+    with pytest.raises(BadRequest, match="unfinished and was started with --max 3000"):
         run_serially(small(tmp_path / "run", max=600))
     assert run_serially(small(tmp_path / "run", max=3_001)).complete
 

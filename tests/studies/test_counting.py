@@ -357,4 +357,4 @@ def test_ctrl_c_ends_it_at_once(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1] == "stopped: a count has to be begun again"
+    assert err.splitlines()[-1] == "stopped: a count cannot be continued, start it again"

@@ -185,7 +185,7 @@ def test_a_folder_without_runs_is_refused(tmp_path, capsys):
         ("tours?page=99999999999999999999999", "page is a whole number"),
         ("tours?page=1000000", "page is from 1 to"),
         ("tours?start=z9", "no such square on the 3x10 board"),
-        ("tours?start=<script>", "expected a square such as a1 or d4: &#39;&lt;script&gt;&#39;"),
+        ("tours?start=<script>", "expected a square such as a1 or d4, got &#39;&lt;script&gt;&#39;"),
         ("tours?variant=opne", "did you mean &#39;open&#39;?"),
         ("tours?structured=maybe", "structured is one of yes, no"),
         ("tours?symmetry=round", "symmetry is one of symmetric, none, path-180"),
