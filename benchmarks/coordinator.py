@@ -112,17 +112,17 @@ def ray_pool(slots: int) -> Pool[Any]:
     from enumerate.run.handshake import Answer, Facts  # noqa: PLC0415
 
     class Answering:
-        async def answer(self, facts: Facts) -> Answered:
+        async def answer(self, facts: Facts) -> Answered[Answer]:
             return Answered(Answer(facts))
 
         async def work(self, _work: bytes, slice_: Slice) -> Outcome:
             return Done(finished(slice_))
 
     class Admitting:
-        def question(self) -> Callable[[], Any]:
-            return Facts
+        def question(self) -> Callable[[], Answer]:
+            return lambda: Answer(Facts())
 
-        def why_unfit(self, _node: str, _said: object) -> EnumerateError | None:
+        def why_unfit(self, _node: str, _said: Answer) -> EnumerateError | None:
             return None
 
     class SharingWorker(RayWorker):
@@ -134,7 +134,7 @@ def ray_pool(slots: int) -> Pool[Any]:
 
         def end(self) -> None: ...
 
-    class SharingPool(RayPool):
+    class SharingPool(RayPool[Answer]):
         @property
         def slots(self) -> int:
             return slots

@@ -27,6 +27,7 @@ from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.slice import Found, search_slice  # noqa: E402
+from enumerate.search.strategy import make_search  # noqa: E402
 from tests.support import reference  # noqa: E402
 
 LIMIT = 500_000
@@ -34,9 +35,10 @@ LIMIT = 500_000
 
 def one_slice(config: Config, start: int) -> Found:
     """The first slice of a search, in memory."""
-    slice_ = JobProgress(Job(0, (start,))).next_slice(config)
+    job = Job(0, (start,))
+    slice_ = JobProgress(job).next_slice(config)
     assert slice_
-    return search_slice(config, slice_, lambda _batch: None)
+    return search_slice(config, slice_, make_search(config, job), lambda _batch: None)
 
 
 def kernel_search(config: Config, start: int) -> tuple[int, int, float]:
