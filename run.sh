@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# ./run.sh ...             run python -m enumerate with these words
+# ./run.sh ...             run python -m enumerate with these arguments
 # ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
-# ./run.sh test --all      the slow, the cluster and the browser tests too
-# ./run.sh coverage        run the tests, the kernels as plain Python, and say which branches none of them takes
+# ./run.sh test --all      also run the slow, cluster and browser tests
+# ./run.sh coverage        show the lines and branches that no test runs; the kernels run as plain Python
 # ./run.sh golden          rewrite the signatures of tests/golden and print what changed
-# ./run.sh lock            pin the packages of pyproject.toml anew; what can stay as it is stays
+# ./run.sh lock            update the locks from pyproject.toml; versions change only where they must
 # ./run.sh bench ...       run a benchmark from benchmarks/
 #
-# The first call makes .venv and installs the pinned packages into it; later calls find them there.
+# The first call makes .venv and installs the pinned packages into it; later calls use them.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,17 +16,17 @@ venv=$root/.venv
 
 die() { echo "run.sh: $*" >&2; exit 2; }
 
-# What an installed lock leaves behind: itself, and where this folder was, for the package is installed in place.
+# What an installed lock leaves behind: itself and the path of this folder, since the package is installed in place.
 wanted() { echo "$root"; cat "$root/$1"; }
 
 installed() { [ -x "$venv/bin/python" ] && [ -f "$venv/$1" ] && wanted "$1" | cmp -s - "$venv/$1"; }
 
-# A new .venv, marked when it is complete. pip of the outer Python fills it if it can: a venv without a pip of its own is
-# made faster, and does not need Debian's python3-venv.
+# A new .venv, marked when it is complete. The outer Python's pip fills it if possible: a venv without its own pip is
+# faster to make, and does not need Debian's python3-venv.
 make_venv() {
     "$python" -m venv --clear --without-pip "$venv" || die "cannot make $venv"
     if ! "$python" -m pip --python "$venv/bin/python" --version >/dev/null 2>&1; then
-        "$python" -m venv --clear "$venv" || die "cannot make $venv: install pip (on Debian also python3-venv)"
+        "$python" -m venv --clear "$venv" || die "cannot make $venv; install pip (on Debian also python3-venv)"
     fi
     echo "$root" >"$venv/made"
 }
@@ -40,24 +40,24 @@ pip() {
 install() {
     installed "$1" && return
     (
-        # Two first calls at once: the second waits for the first.
+        # If two first calls run at once, the second waits for the first.
         if command -v flock >/dev/null; then exec 9>"$root/.venv.lock"; flock 9; fi
         installed "$1" && exit 0
-        echo "setting up .venv (this happens once)" >&2
+        echo "setting up .venv (only once)" >&2
         python=${PYTHON:-python3}
         command -v "$python" >/dev/null || die "no $python found; install Python 3.11 or later, or set PYTHON"
         "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-            die "Python 3.11 or later is needed, and $python is $("$python" -V 2>&1); set PYTHON to another one"
-        # Made halfway, or in another place: once more.
+            die "Python 3.11 or later is needed, but $python is $("$python" -V 2>&1); set PYTHON to another one"
+        # Make it again if it is incomplete, or was made for another folder.
         [ "$(cat "$venv/made" 2>/dev/null)" = "$root" ] || make_venv
         pip install --quiet --require-hashes -r "$root/$1" || die "pip could not install $1"
-        # The package is used where it is: a line in a .pth file does that, and needs no build.
+        # A line in a .pth file installs the package in place, without a build.
         echo "$root" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/enumerate.pth"
         wanted "$1" >"$venv/$1"
     )
 }
 
-# Ray is large, and one machine does without: it is installed for the first call that needs it.
+# Ray is large, and one machine does not need it: the first call that needs Ray installs it.
 needs_ray() {
     local word
     for word in "$@"; do
@@ -70,7 +70,7 @@ needs_ray() {
 }
 
 install_for() {
-    # What the tests install is more than enough.
+    # The other locks include these packages.
     installed requirements-test.lock || installed requirements-cluster.lock && return
     if needs_ray "$@"; then install requirements-cluster.lock; else install requirements.lock; fi
 }
@@ -84,7 +84,7 @@ run_tests() {
     if [ "${1:-}" = --all ]; then
         all=yes; shift
         find_browser >/dev/null || echo "(without the browser tests: no Chromium found; on Debian: apt install chromium)"
-    else echo "(without the slow, the cluster and the browser tests; ./run.sh test --all runs them too)"; fi
+    else echo "(without the slow, cluster and browser tests; ./run.sh test --all runs them too)"; fi
     echo "== format";  ruff format --check .
     echo "== lint";    ruff check .
     echo "== types";   mypy
@@ -95,15 +95,15 @@ run_tests() {
     fi
     local first=0 second=0
     echo "== tests"; (in_memory; side_by_side -m "not cluster" "$@") || first=$?
-    # By themselves: each of their hosts has a /dev/shm of its own, and does not see this one. A file is one cluster.
+    # Separately: each of their hosts has its own /dev/shm, and does not see this one. A file is one cluster.
     echo "== cluster tests"; side_by_side --dist loadfile -m cluster "$@" || second=$?
-    # 5: none of the tests that were asked for is of this kind.
+    # 5: pytest found no matching tests.
     case $first-$second in 0-0 | 0-5 | 5-0) ;; *) return 1 ;; esac
 }
 
 side_by_side() { python -m pytest -n auto --maxprocesses 4 "$@"; }
 
-# Runs sync every file that they write, and tests make thousands of runs: in memory that costs nothing.
+# Runs sync every file they write, and tests make thousands of runs: in memory this costs nothing.
 in_memory() {
     local free
     free=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || return 0
@@ -124,8 +124,8 @@ coverage)
     install requirements-test.lock
     cd "$root"
     export PATH=$venv/bin:$PATH
-    # What is compiled leaves no trace: the kernels run once more as plain Python, on boards that are small enough.
-    # Worker processes and commands that tests start are not followed.
+    # Coverage does not see compiled code, so the kernels also run as plain Python, on tiny boards. It does not follow
+    # worker processes and commands that tests start.
     (in_memory; side_by_side -q -m "not slow and not cluster and not browser" --cov --cov-report=)
     NUMBA_DISABLE_JIT=1 python -m pytest -q tests/kernels/test_tiny_boards.py --cov --cov-append --cov-report=
     exec coverage report
@@ -144,7 +144,7 @@ lock)
     ;;
 bench)
     shift
-    [ -f "$root/benchmarks/${1:-speed}.py" ] || die "no such benchmark: ${1:-}; there is $(cd "$root/benchmarks" && ls ./*.py)"
+    [ -f "$root/benchmarks/${1:-speed}.py" ] || die "no such benchmark: ${1:-}; choose from: $(cd "$root/benchmarks" && echo *.py | sed "s/\.py//g")"
     install requirements-test.lock
     exec "$venv/bin/python" "$root/benchmarks/${1:-speed}.py" "${@:2}"
     ;;

@@ -4,12 +4,12 @@
     ./run.sh bench cluster --quick    a tenth of it
 
 Each line shows what is measured, the figure, and the most it should be. Nothing else should run on the machine: Ray
-runs its workers at low priority, so that what else runs takes time from them first. Figures are the best of three, in
-turns.
+runs its workers at low priority, so other programs take time from them first. Figures are the best of three, in turns.
 
-A slice costs, beside its search and its parts, its record, two looks at run.json and the way to the worker and back.
-That cost is what a run of many tiny slices takes longer than one of a few, each without the seconds of search and
-writing that it reports, for each slice more: so the start of Ray and of its workers does not count.
+Beside its search and its parts, a slice costs its record, the checks of run.json, and the way to the worker and back.
+To measure this, a run of many tiny slices is compared with a run of few, both without the seconds of search and writing
+that they report, and the difference is divided by the number of additional slices. So the start of Ray and its workers
+does not count.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-from speed import command, line  # benchmarks/speed.py
-
+from benchmarks.speed import command, line
 from enumerate.ledger.layout import COMMITS, LOCK, RUN_FILES, record_name
-from enumerate.ledger.storage import objects, open_storage
+from enumerate.ledger.storage import Storage, objects, open_storage
 from enumerate.model.config import Config
 from enumerate.run.coordinator import run
 from enumerate.view.progress import Quiet
@@ -97,8 +98,8 @@ def many_slices(output, each, **environment):
     return command(*words, "--output", output, **environment)
 
 
-def resumes(output, checks, most, **environment):
-    """A run continued that is complete, or has one slice left: the wall seconds of a whole command."""
+def resumes(output: str, checks: Sequence[str], most: str, **environment: str) -> None:
+    """Wall seconds of a command that continues a complete run, or one with one slice left."""
     last = record_name(63, EACH - 1)
 
     def resume(check, left):
@@ -118,31 +119,32 @@ def resumes(output, checks, most, **environment):
         line(f"  continued, {what}, --check {check}", f"{min(walls):.2f} s", most)
 
 
-def timed(work):
+def seconds_of(work: Callable[[], object]) -> float:
     began = time.perf_counter()
-    done = work()
-    return time.perf_counter() - began, done
+    work()
+    return time.perf_counter() - began
 
 
-def copied(source, target, names):
+def copied(source: Storage, target: Storage, names: Sequence[str]) -> float:
     """Files copied from one storage to another, many at a time: seconds."""
     with ThreadPoolExecutor(WRITERS) as pool:
-        return timed(lambda: list(pool.map(lambda name: target.create(name, source.read(name)), names)))[0]
+        return seconds_of(lambda: list(pool.map(lambda name: target.create(name, source.read(name)), names)))
 
 
 class Counted:
     """A store whose requests are counted."""
 
-    def __init__(self, store):
-        self.store, self.requests = store, Counter()
+    def __init__(self, store: Any) -> None:
+        self.store = store
+        self.requests: Counter[str] = Counter()
 
     def __getattr__(self, name):
         self.requests[name] += 1
         return getattr(self.store, name)
 
 
-def requests_of(slices, output):
-    """The requests of a call with so many slices of one start square, by kind."""
+def requests_of(slices: int, output: str) -> Counter[str]:
+    """The requests of a call with this number of slices of one start square, by kind."""
     config = Config(start="a1", slice_iterations=TINY, max=TINY * slices, output=output, executor="serial")
     store = Counted(objects._client(output).store)
     with mock.patch.object(objects, "_client", return_value=objects.Client(store)):
@@ -162,7 +164,7 @@ def count_requests():
     line("  requests of a call beside its slices", in_words(once - more), "")
 
 
-def on_s3(source, server):
+def on_s3(source: Storage, server: S3Server) -> None:
     """The same run on an S3 server on this machine: for information, since the server takes its share of the cores."""
     os.environ.update(server.environment)
     server.make_bucket("bench")
@@ -177,7 +179,7 @@ def on_s3(source, server):
     copied(source, target, [name for name in names if name not in {*records, *parts}])
     line(f"  records/s, {WRITERS} at a time", f"{len(records) / copied(source, target, records):,.0f}", "")
     line(f"  parts/s, {WRITERS} at a time", f"{len(parts) / copied(source, target, parts):,.0f}", "")
-    seconds = min(timed(lambda: sum(1 for _ in target.entries(COMMITS)))[0] for _ in range(3))
+    seconds = min(seconds_of(lambda: sum(1 for _ in target.entries(COMMITS))) for _ in range(3))
     line("  names/s listed, 1,000 a request", f"{len(records) / seconds:,.0f}", "")
     resumes("s3://bench/run", ("sizes", "sums"), "", **server.environment)
 

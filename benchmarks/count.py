@@ -2,11 +2,10 @@
 
     ./run.sh bench count            boards up to 7x8 closed, some two minutes
     ./run.sh bench count --quick    without the largest boards
-    ./run.sh bench count --all      7x7 paths and 8x8 closed too, the better part of an hour
+    ./run.sh bench count --all      also 7x7 paths and 8x8 closed, more than half an hour
 
 Each line shows a board, its count, processor seconds, states in all and at the peak, the memory of the tables at the
-peak, and the share of the limit, if there is one, that was used: of time or of memory, whichever is more. Counts are
-compared with published ones.
+peak, and how much of the limit of time or memory was used, whichever is more. Counts are compared with published ones.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -28,7 +28,7 @@ LIMITS = {(7, 8): (600, 4 * GIB)}
 COUNT = {"cycles": count_cycles, "paths": count_paths}
 
 
-def measure(size, what, memory=12 * GIB):
+def measure(size: tuple[int, int], what: Literal["cycles", "paths"], memory: int = 12 * GIB) -> tuple[float, int]:
     """Count one board and print its line: seconds and bytes."""
     board, effort = Board(*size), Effort(memory)
     began = time.process_time()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +25,7 @@ from enumerate.model.tour import canonical  # noqa: E402
 TOURS = 16_384
 
 
-def best(work, repeats=9):
+def best(work: Callable[[], object], repeats: int = 9) -> float:
     """Seconds of processor time."""
     seconds = []
     for _ in range(repeats):
@@ -34,7 +35,7 @@ def best(work, repeats=9):
     return min(seconds)
 
 
-def kernel(run, variant):
+def kernel(run: Run, variant: str) -> None:
     batch = next(run.read_part(next(run.parts(variant=variant)))).head(TOURS)
     packing, count = Packing(run.board), len(batch.tours)
     ours = count / best(lambda: packing.rows(batch, variant == "closed"))
@@ -44,12 +45,12 @@ def kernel(run, variant):
     line("  against numpy", f"{ours / theirs:.0f} x", "10 x")
 
 
-def whole(place):
-    _, told = command("distinct", place, "--count")
-    line("tours a second, read and grouped, no disk", f"{told['tours'] / told['seconds']:,.0f}", "")
+def whole(output: str) -> None:
+    _, found = command("distinct", output, "--count")
+    line("tours a second, read and grouped, no disk", f"{found['tours'] / found['seconds']:,.0f}", "")
     for memory in ("1GiB", "16MiB"):
-        _, told = command("distinct", place, "--memory", memory)
-        line(f"tours a second, read, grouped and written, {memory}", f"{told['tours'] / told['seconds']:,.0f}", "")
+        _, found = command("distinct", output, "--memory", memory)
+        line(f"tours a second, read, grouped and written, {memory}", f"{found['tours'] / found['seconds']:,.0f}", "")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""How close estimates of the number of tours come, and whether their intervals keep their word.
+"""How close estimates of the number of tours come, and how often their intervals hold the truth.
 
     ./run.sh bench estimate            about eight minutes on two cores
     ./run.sh bench estimate --quick    a tenth of that
@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.speed import line  # noqa: E402
 from enumerate.model.board import parse_size  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
+from enumerate.model.jobs import Cursor  # noqa: E402
 from enumerate.plan.sizes import sizes_of  # noqa: E402
 from enumerate.studies.estimate.estimate import Goal, estimate  # noqa: E402
 
@@ -37,23 +38,23 @@ DIRECTED = {
 }
 
 
-def config_of(size, variant, seed=0, executor="processes"):
+def config_of(size: str, variant: str, seed: int = 0, executor: str = "processes") -> Config:
     return Config(board=parse_size(size), variant=variant, seed=seed, workers=2, executor=executor)
 
 
-def precision(size, variant, seconds):
+def precision(size: str, variant: str, seconds: float) -> None:
     """One long estimate: its interval, and where in it the truth is."""
     found = estimate(config_of(size, variant), Goal(seconds=seconds))
     line(f"{variant} tours on {size}, error after {found.seconds:.0f} s", f"{found.error:.3%}", "5 % after 120 s")
     truth = DIRECTED.get((size, variant))
     if truth:
         miss = (found.tours - truth) / found.half_width
-        line("  truth is off by so many half intervals", f"{miss:+.2f}", "within 1, 19 times of 20")
+        line("  truth is off, in half intervals", f"{miss:+.2f}", "within 1, 19 times of 20")
     line("  largest share of one descent", f"{found.largest_share:.3%}", "below 2 %")
     line("  descents a second", f"{found.descents / found.seconds:,.0f}", "")
 
 
-def coverage(size, variant, seeds, descents):
+def coverage(size: str, variant: str, seeds: int, descents: int) -> None:
     """How many intervals of different seeds hold the truth."""
     truth = DIRECTED[size, variant]
     found = [estimate(config_of(size, variant, seed, "serial"), Goal(descents=descents)) for seed in range(seeds)]
@@ -64,10 +65,10 @@ def coverage(size, variant, seeds, descents):
     line(f"  mean of all, and mean interval (±) at {found[0].descents:,} descents", f"{mean:+.3%} ± {error:.2%}", "")
 
 
-def sizing():
-    """The sizes of many prefixes of 8x8."""
+def sizes() -> None:
+    """The estimated sizes of many prefixes of 8x8."""
     config = Config()
-    prefixes = [(start,) for start in range(64)]
+    prefixes: list[Cursor] = [(start,) for start in range(64)]
     for _ in range(3):
         prefixes = [(*path, other) for path in prefixes for other in config.board.neighbours[path[-1]]
                     if other not in path]  # fmt: skip
@@ -76,14 +77,14 @@ def sizing():
     _, tours = sizes_of(config, prefixes)
     seconds = time.perf_counter() - began
     line(f"sizes of {len(prefixes):,} prefixes of 8x8, 32 descents each", f"{seconds:.2f} s", "4 s")
-    line("  their tours together, by the truth", f"{tours.sum() / DIRECTED['8', 'open']:.3f}", "1")
+    line("  sum of their tours, as a share of the truth", f"{tours.sum() / DIRECTED['8', 'open']:.3f}", "1")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     share = 0.1 if parser.parse_args().quick else 1.0
-    sizing()
+    sizes()
     precision("8", "open", 120 * share)
     precision("8", "closed", 120 * share)
     precision("10", "open", 60 * share)

@@ -1,4 +1,4 @@
-"""Speed of exhaustive runs: every tour of a board into Parquet, and what two workers make of two cores.
+"""Speed of exhaustive runs: every tour of a board into Parquet, and two workers on two cores.
 
     ./run.sh bench exhaustive       about two minutes on two cores
 
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -23,6 +24,7 @@ from enumerate.executors.events import Finished, Started  # noqa: E402
 from enumerate.model.board import parse_size  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.run.coordinator import run  # noqa: E402
+from enumerate.run.report import Report, SliceEvent  # noqa: E402
 from enumerate.view.progress import Quiet  # noqa: E402
 
 TIMES = 3
@@ -31,17 +33,19 @@ TIMES = 3
 class Watch(Quiet):
     """When each worker began its first slice and ended its last."""
 
-    def __init__(self, workers):
-        self.workers, self.began, self.ended = workers, {}, {}
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.began: dict[int, float] = {}
+        self.ended: dict[int, float] = {}
 
-    def event(self, event):
+    def event(self, event: SliceEvent) -> None:
         if isinstance(event, Started):
             self.began.setdefault(event.slot, time.perf_counter())
         elif isinstance(event, Finished):
             self.ended[event.slot] = time.perf_counter()
 
     @property
-    def idle(self):
+    def idle(self) -> float:
         """The share of the run for which the worker that ended first had nothing to do; all if one never worked."""
         last = max(self.ended.values())
         if len(self.ended) < self.workers:
@@ -49,8 +53,8 @@ class Watch(Quiet):
         return (last - min(self.ended.values())) / (last - min(self.began.values()))
 
 
-def timed(size, folder, workers=2, **values):
-    """Seconds of a run, its report and who was idle."""
+def timed(size: str, folder: str, workers: int = 2, **values: Any) -> tuple[float, Report, float]:
+    """Seconds of a run, its report, and the share that a worker was idle."""
     watch = Watch(workers)
     config = Config(board=parse_size(size), max=0, workers=workers, output=folder, **values)
     began = time.perf_counter()
@@ -58,7 +62,7 @@ def timed(size, folder, workers=2, **values):
     return time.perf_counter() - began, report, watch.idle
 
 
-def best(size, folder, **values):
+def best(size: str, folder: str, **values: Any) -> tuple[float, Report, float]:
     timed(size, folder, **values)  # compiled
     return min((timed(size, folder, **values) for _ in range(TIMES)), key=lambda result: result[0])
 
@@ -70,7 +74,7 @@ def main():
         line(f"6x6, {report.comparisons[0].line}, seconds", f"{seconds:.2f} s", "under 6 s")
         line("  the worker that ended first was idle", f"{idle:.1%}", "under 5 %")
         began = time.perf_counter()
-        verdict = verify(Run(f"{folder}/six"), id)
+        verdict = verify(Run(f"{folder}/six"))
         line(f"  verified, {verdict.tours:,} tours, seconds", f"{time.perf_counter() - began:.2f} s", "")
         seconds, report, idle = best("6x7", f"{folder}/seven", variant="closed", start="once")
         line(f"6x7, {report.comparisons[0].line}, seconds", f"{seconds:.2f} s", "under 3 s")

@@ -3,8 +3,8 @@
     ./run.sh bench speed            everything, about four minutes on two cores
     ./run.sh bench speed --quick    a tenth of the long runs
 
-Each line shows what is measured, the figure, and the least it should be. Nothing else should run on the machine; repeat
-it if something did. Rates are the best of several runs in turns.
+Each line shows what is measured, the figure, and the least it should be. Nothing else should run on the machine; if
+something did, repeat the benchmark. Rates are the best of several runs in turns.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import time
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -25,21 +26,28 @@ sys.path.insert(0, str(ROOT))
 from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
-from enumerate.search.slice import search_slice  # noqa: E402
+from enumerate.search.slice import Found, search_slice  # noqa: E402
 from enumerate.search.strategy import make_search  # noqa: E402
 from tests.support import reference  # noqa: E402
 
 LIMIT = 500_000
 
 
-def kernel_search(config, start):
-    """One slice of a search in memory: tours, iterations, seconds."""
+def one_slice(config: Config, start: int) -> Found:
+    """The first slice of a search, in memory."""
     job = Job(0, (start,))
-    found = search_slice(config, JobProgress(job).next_slice(config), make_search(config, job), id)
+    slice_ = JobProgress(job).next_slice(config)
+    assert slice_
+    return search_slice(config, slice_, make_search(config, job), lambda _batch: None)
+
+
+def kernel_search(config: Config, start: int) -> tuple[int, int, float]:
+    """Tours, iterations and seconds of one slice."""
+    found = one_slice(config, start)
     return found.tours, found.iterations, found.search_seconds
 
 
-def kernel_rates(variant, prune):
+def kernel_rates(variant: str, prune: bool) -> tuple[float, float]:
     """Tours and iterations per second of one core, 8x8, 500,000 iterations from each square."""
     config = Config(variant=variant, prune=prune, max=LIMIT)
     kernel_search(config, 0)
@@ -59,29 +67,28 @@ def reference_rate():
     return LIMIT / (time.perf_counter() - began)
 
 
-def bare(limit):
+def bare(limit: int) -> None:
     """What a worker does without writing: the kernel on all start squares."""
     config = Config(variant="open", max=limit)
     for start in range(64):
-        progress = JobProgress(Job(0, (start,)))
-        kernel_search(config, progress.job.start)
+        kernel_search(config, start)
 
 
-def bare_speedup(limit):
+def bare_speedup(limit: int) -> float:
     """How much faster two bare kernel processes are than one."""
 
-    def seconds(count):
+    def seconds(count: int) -> float:
         began = time.perf_counter()
         pool.map(bare, [limit] * count, chunksize=1)
         return time.perf_counter() - began
 
     with get_context("spawn").Pool(2) as pool:
         pool.map(bare, [1000, 1000, 1000, 1000], chunksize=1)
-        one, two = map(min, zip(*((seconds(1), seconds(2)) for _ in range(3)), strict=True))
-    return 2 * one / two
+        runs = [(seconds(1), seconds(2)) for _ in range(3)]
+    return 2 * min(one for one, _ in runs) / min(two for _, two in runs)
 
 
-def command(*words, **environment):
+def command(*words: object, **environment: str) -> tuple[float, dict[str, Any]]:
     """A whole command: wall seconds and its JSON document."""
     began = time.perf_counter()
     done = subprocess.run(
@@ -93,7 +100,7 @@ def command(*words, **environment):
     return time.perf_counter() - began, json.loads(done.stdout)
 
 
-def line(what, figure, least):
+def line(what: str, figure: str, least: str) -> None:
     print(f"{what:72s} {figure:>16s}   {least}", flush=True)
 
 
