@@ -172,7 +172,7 @@ def test_workers_that_die_while_they_start_leave_their_node_out():
 
 def test_waiting_for_a_worker_is_said_and_ends():
     pool = ScriptedPool({"a": 1}, done, on_hire=lambda node: None)  # its actor is never scheduled
-    patience = Patience(start=0.05, alone=0.5, tell=0.05)
+    patience = Patience(start=0.05, alone=0.5, report=0.05)
     events = Supervisor(pool, patience).run(lambda task: None, toys(1), lambda: False)
     assert isinstance(next(events), Waiting)
     with pytest.raises(Stopped, match="no node has a free CPU"):

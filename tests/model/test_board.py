@@ -211,7 +211,7 @@ def test_a_bad_size_is_refused_in_one_line_that_ends_with_it(text):
     with pytest.raises(BadRequest) as caught:
         parse_size(text)
     line = str(caught.value)
-    assert line.endswith(f": {text!r}")
+    assert line.endswith(f", got {text!r}")
     assert "\n" not in line
 
 
