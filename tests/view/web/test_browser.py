@@ -149,7 +149,7 @@ def test_a_run_that_is_damaged_and_a_server_that_ends_are_told_and_what_was_seen
         make_run(tmp_path / "run", **{**values, "max": 6_000})
         wait_for(lambda: page.get_by_role("status").inner_text() != before)
         assert page.get_by_role("alert").count() == 0
-    page.get_by_text("The server does not answer any more").wait_for()
+    page.get_by_text("The server does not answer").wait_for()
     assert page.get_by_role("status").inner_text() != before
     assert {text.partition(":")[0] for text in open_page.complaints} <= {"Failed to load resource", "net"}
     open_page.complaints.clear()
@@ -165,7 +165,7 @@ def test_the_player_steps_goes_back_and_jumps(address, open_page, runs):
     page.get_by_role("button", name="To the first square").click()
     assert shown_path(page) == tour[:1]
     for _ in range(3):
-        page.get_by_role("button", name="One square on").click()
+        page.get_by_role("button", name="One square forward").click()
     page.get_by_role("button", name="One square back").click()
     assert shown_path(page) == tour[:3]
     assert page.locator("[data-shown]").inner_text() == f"3 of 30, {tour[2]}"

@@ -92,12 +92,12 @@ def test_a_whole_game_with_auto_moves(address, open_page):
 
 def test_without_auto_move_each_square_is_chosen(address, open_page):
     page = open_page(f"{address}/play?size=5x5", **CALM)
-    page.get_by_label("move by itself").uncheck()
+    page.get_by_label("move automatically").uncheck()
     for number, name in enumerate(TOUR, 1):
         square(page, name).click()
         assert shown_path(page) == TOUR[:number]
     page.reload()
-    assert not page.get_by_label("move by itself").is_checked()
+    assert not page.get_by_label("move automatically").is_checked()
 
 
 def test_undo_takes_back_the_moves_made_by_itself_and_redo_brings_them_again(address, open_page):
@@ -149,7 +149,7 @@ def test_a_square_that_is_not_allowed_is_refused(address, open_page):
 
 def test_a_dead_end_ends_the_game(address, open_page):
     page = open_page(f"{address}/play?size=5x5", **CALM)
-    page.get_by_label("move by itself").uncheck()
+    page.get_by_label("move automatically").uncheck()
     path = ["e2", "c1", "a2", "b4", "d5", "e3", "d1", "b2", "a4", "c5", "e4", "d2", "b1", "a3", "c2", "a1", "b3", "a5",
             "c4", "e5", "d3", "e1"]  # fmt: skip
     for name in path:
@@ -197,7 +197,7 @@ def test_a_hint_leads_to_a_tour_each_time(address, open_page):
     path = []
     while len(path) < 25:
         press(page, "Hint")
-        wait_for(lambda: "A tour goes on there." in said(page))
+        wait_for(lambda: "It leads to a tour." in said(page))
         name = re.match(r"Hint: (\w+)\.", said(page))[1]
         assert page.locator(".marks .hint").count() == 1
         square(page, name).click()
@@ -275,7 +275,7 @@ def test_the_browser_keeps_the_game_of_each_board(address, open_page):
     page = open_page(f"{address}/play?size=5x5", **CALM)
     square(page, "a1").click()
     page.get_by_role("spinbutton", name="rows").fill("7")
-    press(page, "Take this board")
+    press(page, "Use this board")
     assert page.locator(".stage .square").count() == 35
     square(page, "b2").click()
     page.goto(f"{address}/play?size=5x5")
@@ -289,7 +289,7 @@ def test_the_browser_keeps_the_game_of_each_board(address, open_page):
 def test_a_board_that_is_too_large_is_refused_on_the_page(address, open_page):
     page = open_page(f"{address}/play?size=5x5")
     page.get_by_role("spinbutton", name="columns").fill("21")
-    press(page, "Take this board")
+    press(page, "Use this board")
     assert said(page) == "A board has 3 to 20 rows and columns."
     assert page.locator(".stage .square").count() == 25
 
@@ -406,7 +406,7 @@ def test_pause_reset_and_another_speed_while_it_runs(address, open_page):
     path = shown_path(page)
     page.wait_for_timeout(300)
     assert shown_path(page) == path
-    press(page, "Go on")
+    press(page, "Continue")
     wait_for(lambda: shown_path(page) != path)
     press(page, "Reset")
     assert shown_path(page) == []
@@ -417,18 +417,18 @@ def test_pause_reset_and_another_speed_while_it_runs(address, open_page):
 def test_the_real_search_offers_to_skip_to_its_answer(address, open_page):
     page = open_page(f"{address}/watch?size=8x8&strategy=backtrack&start=a8")
     press(page, "Start")
-    page.get_by_role("button", name="Skip to it").wait_for(timeout=60_000)
+    page.get_by_role("button", name="Skip to the result").wait_for(timeout=60_000)
     offer = page.locator("[data-offer-said]").inner_text()
     placements, tour = plain_search(8, "backtrack", "a8")
     assert f"after {placements:,} placements" in offer
-    assert re.search(r"needs about \d days", offer)
-    press(page, "Skip to it")
+    assert re.search(r"would take about \d days", offer)
+    press(page, "Skip to the result")
     assert shown_path(page) == tour
     assert fact(page, "placements") == f"{placements:,}"
     assert said(page) == "Found an open tour of the 8x8 board."
     assert not page.locator("[data-offer]").is_visible()
     page.get_by_role("slider", name="speed").fill("61")
-    press(page, "Search on")  # from there it goes on as if it had made every step itself
+    press(page, "Next tour")  # from there it goes on as if it had made every step itself
     wait_for(lambda: said(page).startswith("Found") and shown_path(page) != tour)
     placements, tour = plain_search(8, "backtrack", "a8", number=2)
     assert shown_path(page) == tour
@@ -449,7 +449,7 @@ def test_a_square_without_a_tour_is_searched_to_its_end(address, open_page):
     page.get_by_role("slider", name="speed").fill("61")
     press(page, "Start")
     wait_for(lambda: said(page) == "There is no tour from b2: everything was tried.")
-    assert page.get_by_role("button", name="Search on").is_disabled()
+    assert page.get_by_role("button", name="Next tour").is_disabled()
 
 
 def test_the_search_begins_where_the_board_is_chosen_and_the_link_keeps_it(address, open_page):
@@ -457,8 +457,8 @@ def test_the_search_begins_where_the_board_is_chosen_and_the_link_keeps_it(addre
     page.get_by_role("spinbutton", name="rows").fill("5")
     page.get_by_role("spinbutton", name="columns").fill("7")
     page.get_by_role("spinbutton", name="columns").blur()
-    page.get_by_role("combobox", name="how").select_option("greedy")
-    page.get_by_role("combobox", name="for").select_option("open")
+    page.get_by_role("combobox", name="strategy").select_option("greedy")
+    page.get_by_role("combobox", name="tours").select_option("open")
     square(page, "c3").click()
     assert page.url.endswith("/watch?size=5x7&strategy=greedy&variant=open&start=c3")
     again = open_page(page.url)
@@ -471,10 +471,10 @@ def test_what_cannot_be_searched_is_told(address, open_page):
     page = open_page(f"{address}/watch?size=8x8&start=h8")
     page.get_by_role("spinbutton", name="rows").fill("5")
     page.get_by_role("spinbutton", name="rows").blur()
-    assert said(page) == "There is no such square on this board: h8."
+    assert said(page) == "This board has no square named h8."
     assert page.get_by_role("button", name="Start").is_disabled()
-    page.get_by_role("textbox", name="from").fill("h5")
-    page.get_by_role("textbox", name="from").blur()
+    page.get_by_role("textbox", name="start").fill("h5")
+    page.get_by_role("textbox", name="start").blur()
     assert page.get_by_role("button", name="Start").is_enabled()
 
 

@@ -1,4 +1,4 @@
-// JSON from this server. What it refuses becomes an error with its own words.
+// JSON from this server. A refusal becomes an error with the server's message.
 export async function ask(path, params) {
   const answer = await fetch(`${path}?${new URLSearchParams(params)}`, { headers: { accept: "application/json" } })
     .catch(() => { throw new Error("the server does not answer; start it again in the terminal"); });
@@ -7,11 +7,11 @@ export async function ask(path, params) {
   return content;
 }
 
-// What this browser remembers; storage may be forbidden or full, then only this page knows.
+// What this browser remembers. If storage is forbidden or full, nothing is kept.
 export function recall(name) {
   try { return localStorage.getItem(name); } catch { return null; }
 }
 
 export function remember(name, value) {
-  try { localStorage.setItem(name, value); } catch { /* then not */ }
+  try { localStorage.setItem(name, value); } catch { /* nothing is kept */ }
 }

@@ -1,4 +1,4 @@
-// A board and a path on it as SVG in the browser: the same picture as enumerate/view/svg.py draws, but alive.
+// A board and a path as SVG in the browser: the same picture as enumerate/view/svg.py draws, but it changes.
 // A board is { rows, cols, missing }, a square is row * cols + col, and row 1 is at the bottom.
 
 const CELL = 40;
@@ -72,9 +72,9 @@ export class BoardView {
     return [MARGIN + col * CELL + CELL / 2, MARGIN + (this.board.rows - 1 - row) * CELL + CELL / 2];
   }
 
-  // The path as it is now; only what differs from the last call is drawn anew. `closed` adds the closing move,
-  // `length` is how long the whole tour will be (its last stop is coloured), `knight` shows the knight on the last
-  // square. `allowed` squares are lit, `hint` is ringed.
+  // Show a path; only what differs from the last call is redrawn. `closed` adds the closing move, `knight` shows the
+  // knight on the last square. `length` is that of the whole tour, whose last stop is coloured. `allowed` squares are
+  // lit, `hint` gets a ring.
   show({ path, closed = false, length = this.#squares(), knight = true, allowed = [], hint = null }) {
     let same = 0;
     while (same < path.length && same < this.path.length && path[same] === this.path[same]) same += 1;
@@ -89,7 +89,7 @@ export class BoardView {
     this.#showKnight(knight && path.length > 0);
   }
 
-  // Put the focus on a square, of a board whose squares are buttons.
+  // Focus a square, on a board with buttons.
   focusSquare(square) {
     this.#rove(square);
     this.squares.get(square).focus();

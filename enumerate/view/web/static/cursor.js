@@ -1,5 +1,5 @@
-// The square that has the keyboard's focus, framed above everything else: its neighbours would cover its own outline.
-// The listeners are on the holder of the board: an <svg> that listens to focus would be a stop of the Tab key itself.
+// A frame above everything else around the square with the keyboard focus: its neighbours would cover its own outline.
+// The listeners are on the holder of the board: an <svg> that listens to focus would itself be a Tab stop.
 export function frameFocus(holder) {
   const frame = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   frame.setAttribute("class", "cursor");

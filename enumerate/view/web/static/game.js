@@ -1,4 +1,4 @@
-// The rules of the game, without its looks. Every change keeps the path as it was, so that all can be undone and redone.
+// The rules of the game, without its looks. Every change keeps the path before it, so all can be undone and redone.
 import { areNear, squareName } from "./board.js";
 
 const FORMAT = "knights-tour-game";
@@ -29,14 +29,14 @@ export class Game {
     return this.path.length > 0 && this.allowed().length === 0;
   }
 
-  // Where the knight may go; at the beginning everywhere.
+  // Where the knight may go; everywhere before the first move.
   allowed() {
     const visited = new Set(this.path);
     const all = Array.from({ length: this.squares }, (_, square) => square).filter((square) => !visited.has(square));
     return this.path.length ? all.filter((square) => areNear(this.board, this.path.at(-1), square)) : all;
   }
 
-  // Go to an allowed square; with `auto` go on as long as there is one way only. Returns the squares gone to.
+  // Go to an allowed square; with `auto` continue as long as only one is allowed. Returns the squares visited.
   go(square, auto) {
     if (!this.allowed().includes(square)) return [];
     const went = [square];
@@ -50,7 +50,7 @@ export class Game {
     return went;
   }
 
-  // Another path altogether: a shorter one, a whole tour, or a loaded one.
+  // Replace the path by a shorter one, a whole tour, or a loaded one.
   take(path) {
     const before = this.path;
     this.path = path.slice();
@@ -84,7 +84,7 @@ export function toText(game) {
   return `${JSON.stringify({ format: FORMAT, version: 1, rows: board.rows, cols: board.cols, path: names })}\n`;
 }
 
-// A game from its text. What cannot be one is an error whose message can be shown.
+// A game from its text. Invalid text is an error with a message to show.
 export function fromText(text) {
   let saved;
   try {

@@ -1,4 +1,4 @@
-// The first page of a run follows it: when the records have changed, the part that shows them is fetched anew.
+// The overview of a run stays up to date: when the records have changed, the part that shows them is fetched again.
 const live = document.getElementById("live");
 const UNFINISHED = 2000;
 const FINISHED = 5000; // a larger budget may continue it
@@ -35,7 +35,7 @@ async function follow() {
     if (answer.ok && status.stamp !== live.querySelector("#overview").dataset.stamp) await renew();
     if (["complete", "exhausted"].includes(status.state)) pause = FINISHED;
   } catch {
-    showTrouble("The server does not answer any more; this is how the run stood.");
+    showTrouble("The server does not answer; this page shows the run as it was before.");
   }
   setTimeout(follow, pause);
 }

@@ -1,11 +1,11 @@
-// The page of the game: what is seen, heard and said of it. Its rules are in game.js.
+// The page of the game: what it shows, plays and says. The rules are in game.js.
 import { ask, recall, remember } from "./asking.js";
 import { BoardView, squareName } from "./board.js";
 import { frameFocus } from "./cursor.js";
 import { Game, LARGEST, SMALLEST, fromText, toText } from "./game.js";
 import { sound } from "./sounds.js";
 
-const STEP = 140; // milliseconds from square to square when the knight goes on by itself
+const STEP = 140; // milliseconds from square to square of an automatic move
 const LONGEST = 4000; // for the whole of such a walk
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -37,7 +37,7 @@ class Page {
     return squareName(this.game.board, square);
   }
 
-  // The game that this browser keeps of a board, or a new one.
+  // The game that this browser has saved for a board, or a new one.
   #kept(board) {
     try {
       return fromText(recall(`play-${board.rows}x${board.cols}`));
@@ -55,7 +55,7 @@ class Page {
     this.find("#cols").value = game.board.cols;
     document.title = document.title.replace(/^[^·]*/, `Play on ${game.board.rows}x${game.board.cols} `);
     this.shown = game.path.length;
-    this.changed(game.path.length ? `Your game goes on: ${this.#standing()}` : "Choose a square to begin.");
+    this.changed(game.path.length ? `Your game continues: ${this.#standing()}` : "Choose a square to start.");
   }
 
   #standing() {
@@ -95,7 +95,7 @@ class Page {
       this.say(`The knight is on ${this.name(square)}.`);
     } else if (at >= 0) {
       game.take(game.path.slice(0, at + 1));
-      this.changed(`Back to ${this.name(square)}. Undo brings the other moves again.`, "back");
+      this.changed(`Back to ${this.name(square)}. Undo restores the moves after it.`, "back");
     } else if (game.path.length && !game.allowed().includes(square)) {
       this.say(`No knight's move leads from ${this.name(game.path.at(-1))} to ${this.name(square)}.`);
       this.play("refuse");
@@ -106,7 +106,7 @@ class Page {
 
   #went(squares) {
     const names = squares.map((square) => this.name(square));
-    const on = names.length > 1 ? ` and by itself to ${names.slice(1).join(", ")}` : "";
+    const on = names.length > 1 ? `, then automatically to ${names.slice(1).join(", ")}` : "";
     this.changed(`${this.game.path.length === 1 ? "From" : "To"} ${names[0]}${on}.`, "move", this.game.path.length - squares.length + 1);
     if (this.view.svg.contains(document.activeElement)) this.view.focusSquare(this.game.path.at(-1));
     if (this.switches.warn.checked && !this.game.isOver) this.warn();
@@ -121,10 +121,10 @@ class Page {
 
   again() {
     if (this.game.path.length) this.game.take([]);
-    this.changed("The board is empty again. Choose a square to begin.", "back");
+    this.changed("The board is empty again. Choose a square to start.", "back");
   }
 
-  // All that follows from a new path. Squares after the first `from` are walked to one by one.
+  // Update everything after a change of the path. The squares after the first `from` are shown one by one.
   changed(words, noise = null, from = this.game.path.length) {
     const { game } = this;
     this.hinted = null;
@@ -147,7 +147,7 @@ class Page {
     return game.isOver ? `Game over: you visited ${game.path.length} of ${game.squares} squares.` : "";
   }
 
-  // Show the path, and let the knight go the rest of it at a pace that the eye follows.
+  // Show the path, and move the knight along the rest of it at a visible pace.
   walk(noise) {
     cancelAnimationFrame(this.frame);
     const { length } = this.game.path;
@@ -175,7 +175,7 @@ class Page {
       allowed: isThere && game.path.length ? game.allowed() : [], hint: isThere ? this.hinted : null });
   }
 
-  // What a screen reader says of each square.
+  // What a screen reader says for each square.
   #nameSquares() {
     const { game } = this;
     const allowed = new Set(game.path.length ? game.allowed() : []);
@@ -204,7 +204,7 @@ class Page {
     this.view.focusSquare(allowed.find((square) => square > now) ?? allowed[0]);
   }
 
-  // The real search's answer about the path as it is; null if the game has gone on meanwhile.
+  // The answer of the real search for the current path; null if the game has changed meanwhile.
   async #answer() {
     const { game } = this;
     const { board, path } = game;
@@ -233,9 +233,9 @@ class Page {
       this.shown = this.game.path.length;
       this.show();
       const where = hint === null ? "" : this.name(hint);
-      if (state === "found") this.say(`Hint: ${where}. A tour goes on there.`);
+      if (state === "found") this.say(`Hint: ${where}. It leads to a tour.`);
       else if (state === "none") this.say(this.#noTour(why), "bad");
-      else this.say(`Hint: ${where}, by Warnsdorff's rule. Whether a tour is left was not found out in a moment.`);
+      else this.say(`Hint: ${where}, by Warnsdorff's rule. The search did not find out in time whether a tour is left.`);
     });
   }
 
@@ -260,11 +260,11 @@ class Page {
       const from = this.game.path.length;
       if (state === "found") {
         this.game.take(tour);
-        this.changed(`The search finished it after ${iterations.toLocaleString("en")} placements.`, "move", from);
+        this.changed(`The search completed the tour after ${iterations.toLocaleString("en")} placements.`, "move", from);
       } else if (state === "none") {
         this.say(this.#noTour(why), "bad");
       } else {
-        this.say("No tour was found in a moment, and none is excluded. Undo some moves and try again.", "bad");
+        this.say("The search found no tour in time, but there may be one. Undo some moves and try again.", "bad");
       }
     });
   }
@@ -298,7 +298,7 @@ class Page {
       const game = fromText(file.size > 100_000 ? "" : await file.text());
       history.replaceState(null, "", `?size=${game.board.rows}x${game.board.cols}`);
       this.begin(game);
-      this.say(game.path.length ? `Loaded: ${this.#standing()} ${this.#ending()}` : "Loaded. Choose a square to begin.");
+      this.say(game.path.length ? `Loaded: ${this.#standing()} ${this.#ending()}` : "Loaded. Choose a square to start.");
     } catch (error) {
       this.say(`Not loaded: ${error.message}.`, "bad");
     }
@@ -306,7 +306,7 @@ class Page {
   }
 }
 
-// Without a board in the address, that of the last game.
+// Without a board in the address, use that of the last game.
 const root = document.getElementById("game");
 const last = /^(\d{1,2})x(\d{1,2})$/.exec(recall("play-size") ?? "");
 if (root.dataset.sizeGiven === "false" && last) {

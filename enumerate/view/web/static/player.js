@@ -1,8 +1,8 @@
-// Walks a tour: play, pause, step, back, at a speed of 1 to 60 squares a second or at once; by keyboard too.
-// Where it stands is kept in the address, so that a link leads back to it.
+// Plays a tour: play, pause, step, back, at 1 to 60 squares a second or at once, also by keyboard.
+// The address holds its move and speed, so a link leads back to them.
 import { BoardView, squareName } from "./board.js";
 
-const AT_ONCE = 61; // the last place of the speed's slider
+const AT_ONCE = 61; // the last value of the speed slider
 
 class Player {
   constructor(root) {
@@ -23,7 +23,7 @@ class Player {
     return this.root.querySelector(what);
   }
 
-  // Another tour into the same player.
+  // Load another tour into the same player.
   load(board, squares, closed) {
     this.pause?.();
     Object.assign(this, { board, squares, closed, move: squares.length, timer: null });
@@ -125,7 +125,7 @@ class Player {
     this.find("[data-move]").setAttribute("aria-valuetext", place);
   }
 
-  // For screen readers, and only when the knight stands: nobody can listen to sixty squares a second.
+  // For screen readers, and only when the knight stands still: nobody can listen to sixty squares a second.
   say() {
     this.find("[data-said]").textContent = `square ${this.find("[data-shown]").textContent}`;
   }
@@ -147,7 +147,7 @@ class Player {
 
 const players = [...document.querySelectorAll("[data-player]")].map((root) => new Player(root));
 
-// Pictures of a gallery that put their tour into the player of the page.
+// Pictures of a gallery load their tour into the player of the page.
 for (const button of players.length ? document.querySelectorAll("[data-load]") : []) {
   button.addEventListener("click", () => {
     players[0].load(players[0].board, JSON.parse(button.dataset.squares), JSON.parse(button.dataset.closed));

@@ -10,7 +10,7 @@ export function makeSearch(board, start, { strategy, variant = "both", moves = M
   return new DepthFirst(board, start, variant, strategy === "backtrack" ? moves : null);
 }
 
-// For each square where each kind of move leads, or null.
+// For each square, where each of the eight moves leads, or null.
 function movesTable(board, moves) {
   return Array.from({ length: board.rows * board.cols }, (_, square) => moves.map(([down, right]) => {
     const row = Math.floor(square / board.cols) + down;
@@ -30,7 +30,7 @@ class Search {
     return areNear(this.board, this.path[0], this.path.at(-1));
   }
 
-  // Whether the path is a tour of the wanted kind.
+  // Whether the path is a tour of the wanted variant.
   isTour() {
     return this.path.length === this.visited.length
       && (this.variant === "both" || (this.variant === "closed") === this.isClosed);
@@ -53,7 +53,7 @@ class Search {
   }
 }
 
-// With `moves` they alone make the order, else Warnsdorff's rule does: fewest onward moves, ties by square number.
+// Candidates in the order of `moves`, or without them by Warnsdorff's rule: fewest onward moves, ties by square number.
 class DepthFirst extends Search {
   constructor(board, start, variant, moves) {
     super(board, start, variant, moves ?? MOVES);
@@ -70,7 +70,7 @@ class DepthFirst extends Search {
     if (this.path.length > 0) this.next = this.untried.at(-1).shift() ?? null;
   }
 
-  // Stand at a tour that the real search found, as if all steps up to it had been made.
+  // Jump to a tour that the real search found, as if all steps up to it had been made.
   skipTo({ state, tour, iterations }) {
     Object.assign(this, { path: [], untried: [] });
     this.visited.fill(false);
@@ -114,15 +114,15 @@ function mix(word) {
   return x ^ (x >> 31n);
 }
 
-// Warnsdorff's rule with ties broken by chance, never back: a dead end starts over, and five of them give the tour up.
-// Chance is the same hash as in the kernel, with seed 0.
+// Warnsdorff's rule with ties broken at random, without backtracking: a dead end starts over, and after five of them
+// the tour is given up. The random choices are the kernel's, a hash with seed 0.
 class Greedy extends Search {
   constructor(board, start, variant) {
     super(board, start, variant, MOVES);
     Object.assign(this, { tour: 0, attempt: 0, next: start });
   }
 
-  // Here `retreats` are the times that it started over.
+  // Here `retreats` counts how often it started over.
   step() {
     if (this.next === null) {
       this.#startOver();

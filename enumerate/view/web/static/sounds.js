@@ -21,7 +21,7 @@ const SOUNDS = {
   won: () => [523, 659, 784, 1047].forEach((pitch, index) => tone(pitch, index * 0.12, 0.3)),
 };
 
-// Browsers allow sound only after the first click or key, and some none at all: then it is quiet.
+// Browsers allow sound only after the first click or key, and some not at all; then there is none.
 export function sound(name, share = 0) {
   try {
     audio ??= new AudioContext();

@@ -1,5 +1,5 @@
-// Mode and colours, remembered on this machine. A classic script in the head, so that no page is first seen in the
-// wrong colours.
+// Mode and colours, remembered in this browser. A classic script in the head, so no page appears in the wrong colours
+// first.
 (() => {
   const root = document.documentElement;
   const kept = { mode: "auto", palette: "wood" };
@@ -7,7 +7,7 @@
     try { return localStorage.getItem(name); } catch { return null; } // storage may be forbidden
   };
   const remember = (name, value) => {
-    try { localStorage.setItem(name, value); } catch { /* then only for this page */ }
+    try { localStorage.setItem(name, value); } catch { /* then for this page only */ }
   };
   for (const name of Object.keys(kept)) {
     kept[name] = recall(name) ?? kept[name];

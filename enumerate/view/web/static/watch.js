@@ -1,11 +1,11 @@
-// The page that shows a search step by step, while the real one may be done already. The search is in search.js.
+// The page that shows a search step by step, while the server runs the real one. The search is in search.js.
 import { ask, recall, remember } from "./asking.js";
 import { BoardView, squareName } from "./board.js";
 import { frameFocus } from "./cursor.js";
 import { LARGEST, SMALLEST } from "./game.js";
 import { makeSearch } from "./search.js";
 
-const FASTEST = 61; // the last place of the speed's slider: as fast as the browser can
+const FASTEST = 61; // the last value of the speed slider: as fast as the browser can
 const FRAME = 12; // milliseconds of steps in a frame, then
 const WORTH = 5; // seconds of display that are worth a skip
 
@@ -67,7 +67,7 @@ class Watcher {
 
   setSpeed(speed) {
     this.speed = Math.max(1, Math.min(speed, FASTEST));
-    const pace = this.speed === FASTEST ? "as fast as it can" : `${this.speed} a second`;
+    const pace = this.speed === FASTEST ? "maximum" : `${this.speed} a second`;
     this.find("[data-speed]").value = this.speed;
     this.find("[data-speed]").setAttribute("aria-valuetext", pace);
     this.find("[data-pace]").textContent = pace;
@@ -76,7 +76,7 @@ class Watcher {
     if (this.search) this.offer();
   }
 
-  // What the fields ask for, or null after saying what is wrong with them.
+  // The values of the fields, or null after saying what is wrong with them.
   #asked() {
     const board = { rows: Number(this.find("#rows").value), cols: Number(this.find("#cols").value), missing: null };
     const fits = (side) => Number.isInteger(side) && side >= SMALLEST && side <= LARGEST;
@@ -88,7 +88,7 @@ class Watcher {
     const start = Array.from({ length: board.rows * board.cols }, (_, square) => square)
       .find((square) => squareName(board, square) === name);
     if (start === undefined) {
-      this.say(`There is no such square on this board: ${name || "nothing"}.`, "bad");
+      this.say(`This board has no square named ${name || "''"}.`, "bad");
       return null;
     }
     return { board, start, strategy: this.find("#strategy").value, variant: this.find("#variant").value };
@@ -117,7 +117,7 @@ class Watcher {
     const { board } = this.asked;
     const hadFocus = this.find(".stage").contains(document.activeElement);
     this.view = new BoardView(this.find(".stage"), board, { onSquare: (square) => this.chooseStart(square),
-      label: `Board of ${board.rows} rows and ${board.cols} columns; a square is chosen to begin there` });
+      label: `Board of ${board.rows} rows and ${board.cols} columns; choose a square to start there` });
     this.view.svg.classList.toggle("at-once", this.speed > 8);
     this.ghost = document.createElementNS("http://www.w3.org/2000/svg", "path");
     this.ghost.setAttribute("class", "retreat");
@@ -128,7 +128,7 @@ class Watcher {
 
   chooseStart(square) {
     if (this.timer !== null) {
-      this.say("Pause or reset the search to begin from another square.");
+      this.say("Pause or reset the search to start from another square.");
       return;
     }
     this.find("#start").value = squareName(this.asked.board, square);
@@ -148,7 +148,7 @@ class Watcher {
     let before = performance.now();
     let owed = 0;
     const frame = (now) => {
-      const passed = Math.min(now - before, 1000); // a page that was hidden makes up for no more than that
+      const passed = Math.min(now - before, 1000); // a hidden page catches up at most this much
       this.milliseconds += passed;
       owed += (passed / 1000) * this.speed;
       before = now;
@@ -162,7 +162,7 @@ class Watcher {
     this.timer = requestAnimationFrame(frame);
   }
 
-  // After a tour, or one that was given up: for the next one.
+  // After a tour that was found or given up: search for the next one.
   #goOn() {
     this.ended += 1;
     this.find("[data-offer]").hidden = true;
@@ -185,7 +185,7 @@ class Watcher {
     if (this.timer) {
       cancelAnimationFrame(this.timer);
       this.say(`Paused, ${this.search.path.length} squares on the board.`);
-      this.find('[data-do="run"]').textContent = "Go on";
+      this.find('[data-do="run"]').textContent = "Continue";
     }
     this.timer = null;
   }
@@ -198,8 +198,8 @@ class Watcher {
     this.#askReal();
     const end = this.search.path.at(-1);
     const name = end === undefined ? "" : squareName(this.asked.board, end);
-    this.say(this.left === null ? `Placed on ${name}.` : name ? `Back to ${name}.` : "Back to the beginning.");
-    this.find('[data-do="run"]').textContent = "Go on";
+    this.say(this.left === null ? `Placed on ${name}.` : name ? `Back to ${name}.` : "Back to the start.");
+    this.find('[data-do="run"]').textContent = "Continue";
     this.show();
     if (this.isEnded) this.end();
   }
@@ -210,11 +210,11 @@ class Watcher {
     const board = this.params.size;
     const words = {
       tour: () => `Found ${this.search.isClosed ? "a closed" : "an open"} tour of the ${board} board.`,
-      none: () => (this.ended ? "There are no more tours from here." : `There is no ${this.#kind()}tour from ${this.params.start}: everything was tried.`),
-      "given up": () => "Given up after five dead ends. 'Search on' tries again, with other luck.",
+      none: () => (this.ended ? "There are no more tours from here." : `There is no ${this.#kind()}tour from ${this.params.start}: the search tried everything.`),
+      "given up": () => "Gave up after five dead ends. 'Next tour' tries again with other random choices.",
     }[state];
     this.say(words(), state === "tour" ? "won" : "bad");
-    this.find('[data-do="run"]').textContent = "Search on";
+    this.find('[data-do="run"]').textContent = "Next tour";
     for (const button of this.root.querySelectorAll('[data-do="run"], [data-do="step"]')) button.disabled = state === "none";
     this.find("[data-offer]").hidden = true;
     this.show();
@@ -248,7 +248,7 @@ class Watcher {
     else this.ghost.setAttribute("d", `M${this.view.centre(end).join(",")}L${this.view.centre(this.left).join(",")}`);
   }
 
-  // The real search is asked once, when the display begins.
+  // Ask the real search once, when the display begins.
   async #askReal() {
     if (this.isAsked) return;
     this.isAsked = true;
@@ -258,10 +258,10 @@ class Watcher {
       if (search !== this.search) return;
       this.answer = answer;
       this.offer();
-    } catch { /* the display goes on alone */ }
+    } catch { /* the display continues without it */ }
   }
 
-  // Offer to skip to what the real search says, if the display needs long for it.
+  // Offer to skip to the result of the real search, if the display would take long.
   offer() {
     const { answer } = this;
     const box = this.find("[data-offer]");
@@ -270,15 +270,15 @@ class Watcher {
     if (!answer || answer.state === "unknown" || isIdle) return;
     const seconds = answer.iterations === null ? null : this.#stepsLeft() / (this.speed === FASTEST ? 500_000 : this.speed);
     if (seconds !== null && seconds < WORTH) return;
-    const found = { found: "has found a tour", none: "has tried everything, and there is no tour", "given up": "has given up" }[answer.state];
+    const found = { found: "found a tour", none: "tried everything: there is no tour", "given up": "gave up" }[answer.state];
     const after = answer.iterations === null ? "" : ` after ${shownNumber(answer.iterations)} placements`;
     const took = answer.seconds < 0.01 ? "less than 0.01" : answer.seconds.toFixed(2);
-    const rest = seconds === null ? "The display would need far longer." : `The display needs about ${shownTime(seconds)} for it.`;
-    this.find("[data-offer-said]").textContent = `The real search ${found}${after}, in ${took} s. ${rest}`;
+    const rest = seconds === null ? "The display would take far longer." : `The display would take about ${shownTime(seconds)}.`;
+    this.find("[data-offer-said]").textContent = `The server's search ${found}${after}, in ${took} s. ${rest}`;
     box.hidden = false;
   }
 
-  // A placement and a retreat are a step each; what is not on the board in the end was taken back.
+  // A placement and a retreat are a step each; every placement that is not on the board at the end was taken back.
   #stepsLeft() {
     const { iterations, tour } = this.answer;
     const retreats = this.asked.strategy === "greedy" ? 0 : iterations - (tour?.length ?? 0);
