@@ -13,7 +13,7 @@ from cyclopts import Parameter, Token
 from ..model.config import Config
 from ..model.settings import SETTINGS, Setting
 from ..model.values import read_toml
-from ..search.strategy import DEFAULT, STRATEGIES, Strategy, resolve, strategy_named, taking
+from ..search.strategy import DEFAULT, STRATEGIES, Strategy, is_outside, resolve, strategy_named, taking
 
 
 def whole(_type: object, tokens: Sequence[Token]) -> int:
@@ -68,7 +68,7 @@ def _strategy_in(words: Sequence[str]) -> Strategy:
         if name in flags:
             flags[name] = value if equals else following
     named = flags["--strategy"] or (flags["--config"] and read_toml(flags["--config"]).get("strategy"))
-    return strategy_named(named if isinstance(named, str) and ":" in named else "")
+    return strategy_named(named if isinstance(named, str) and is_outside(named) else "")
 
 
 def _flag(setting: Setting, is_own: bool) -> Any:

@@ -6,7 +6,10 @@ writes is read here. Work that writes nothing has no output, and its place is em
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import platform
+import sys
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -18,6 +21,7 @@ from ..ledger.layout import new_token
 from ..ledger.manifest import package_versions
 from ..ledger.storage import Folder, open_storage
 from ..model.errors import BadRequest, EnumerateError
+from ..search.strategy import is_outside, strategy_named
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Facts:
 
     program: str = __version__
     search: str = field(default_factory=search_hash)
+    strategy: str = ""  # the hash of one from outside
     packages: str = field(  # parts are the same bytes everywhere only if the same pyarrow writes them
         default_factory=lambda: ", ".join(f"{name} {version}" for name, version in package_versions().items())
     )
@@ -41,9 +46,20 @@ class Answer:
     trouble: str = ""  # why it could not
 
 
-def answer(place: str, token: str) -> Answer:
+def _source_of(strategy: str) -> str:
+    """What tells two versions of a strategy from outside apart; `search` covers those of this package."""
+    if not is_outside(strategy):
+        return ""
+    try:
+        source = inspect.getsource(sys.modules[type(strategy_named(strategy)).__module__])
+    except (BadRequest, OSError):
+        return "missing"
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def answer(place: str, token: str, strategy: str) -> Answer:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
-    facts, mine = Facts(), f"{token}-{uuid.uuid4().hex[:12]}"
+    facts, mine = Facts(strategy=_source_of(strategy)), f"{token}-{uuid.uuid4().hex[:12]}"
     if not place:
         return Answer(facts)
     try:
@@ -59,15 +75,15 @@ def answer(place: str, token: str) -> Answer:
 class Handshake:
     """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
 
-    def __init__(self, place: str = "") -> None:
-        self.place = place
+    def __init__(self, place: str = "", strategy: str = "") -> None:
+        self.place, self.strategy = place, strategy
         self.proved: set[str] = set()  # nodes
         self._written = False
         self._token = new_token()
 
     @cached_property
     def facts(self) -> Facts:
-        return Facts()
+        return Facts(strategy=_source_of(self.strategy))
 
     def question(self) -> Callable[[], Answer]:
         """What a new worker is asked. The token is written for the first one, when the run is ours."""
@@ -77,7 +93,7 @@ class Handshake:
             if isinstance(storage, Folder) and not storage.has_links:
                 raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.place!r}")
             self._written = True
-        return partial(answer, self.place, self._token)
+        return partial(answer, self.place, self._token, self.strategy)
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""

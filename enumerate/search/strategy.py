@@ -119,6 +119,11 @@ def strategy_named(name: str) -> Strategy:
     return found
 
 
+def is_outside(name: str) -> bool:
+    """Whether a strategy is not one of this package."""
+    return ":" in name
+
+
 def strategy_of(config: Config) -> Strategy:
     return strategy_named(config.strategy)
 

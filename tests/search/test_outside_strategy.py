@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from ..support.commands import children, command, started, wait_for
+from ..support.commands import children, command, environment_with, started, wait_for
 from ..support.runs import part_sums, rows_of
 
 ROTATED = ("--strategy", "rotated:ROTATED", "--variant", "both", "--max", "0")
@@ -62,6 +64,28 @@ def test_a_config_file_names_it_and_its_setting(folder):
     assert json.loads(done.stdout)["config"]["first-move"] == 7
     assert json.loads(done.stdout)["total"]["tours_open"] == 16
     assert "--first-move INT" in command("--config", "some.toml", "--help", cwd=folder).stdout
+
+
+def test_a_worker_with_another_version_of_it_or_none_is_refused(folder):
+    """What a node of a cluster is asked, and what it answers, in two processes here."""
+    begin = (
+        "import pickle, sys; from enumerate.run.handshake import Handshake; ours = Handshake('', 'rotated:ROTATED'); "
+    )
+    question = python(begin + "sys.stdout.buffer.write(pickle.dumps(ours.question()))", folder)
+    say = "import pickle, sys; sys.stdout.buffer.write(pickle.dumps(pickle.load(sys.stdin.buffer)()))"
+    judge = begin + "sys.stdout.write(str(ours.why_unfit('n', pickle.load(sys.stdin.buffer))))"
+    other = shutil.copytree(folder, folder / "other")
+    (other / "rotated.py").write_text((other / "rotated.py").read_text() + "# changed\n")
+    (folder / "none").mkdir()
+    verdicts = [python(judge, folder, python(say, place, question)) for place in (folder, other, folder / "none")]
+    assert verdicts[0] == b"None"
+    assert verdicts[1].startswith(b"node n has another version: strategy ")
+    assert verdicts[2].startswith(b"node n has another version: strategy missing there, ")
+
+
+def python(script, folder, fed=b""):
+    words = [sys.executable, "-c", script]
+    return subprocess.run(words, cwd=folder, env=environment_with(), input=fed, capture_output=True, check=True).stdout
 
 
 def test_what_is_no_strategy_or_not_its_setting_is_refused_in_one_line(folder):
