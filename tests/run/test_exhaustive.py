@@ -524,6 +524,7 @@ def cache_use(environment=None):
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_second_process_finds_the_kernel_compiled():
     cache_use()
     assert cache_use() == [(1, 0), (1, 0)]

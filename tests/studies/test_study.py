@@ -29,7 +29,7 @@ from ..support.commands import arguments, environment_with, kill_a_worker, wait_
 QUICK = ("first-tours", "tours", "corners", "success", "scaling", "growth")
 
 
-WORDS = ("study", "--experiments", ",".join(QUICK), "--largest", "8")
+WORDS = ("study", "--experiments", ",".join(QUICK), "--largest", "8", "--workers", "1")
 
 
 @pytest.fixture(scope="module")
