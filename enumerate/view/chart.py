@@ -1,4 +1,4 @@
-"""Series of numbers as an SVG line chart: a frame, a grid at round numbers, the lines, and a legend below."""
+"""Series of numbers as an SVG line chart: a frame, a grid at round numbers, lines, and a legend below."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from itertools import accumulate, groupby, pairwise
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
-WIDTH, TOP, FOOT, MARGIN = 720, 46, 334, 24  # of the card, and where the plot's frame begins and ends from above
+WIDTH, TOP, FOOT, MARGIN = 720, 46, 334, 24  # of the card, and the top and bottom of the plot's frame
 LEGEND_ROW, SWATCH = 20, 34
-HUGE, TINY = 1e300, 1e-300  # nobody measures more or less, and between them no arithmetic overflows
-SAME = 1e-6  # values that differ by less than this part of themselves are shown as equal
-NOISE = 1e-6  # of a step: a bound of 1.0000000000000002 needs no tick at 120 %
-CLOUD = 64  # lines: more than these hide one another
+HUGE, TINY = 1e300, 1e-300  # between them no arithmetic overflows
+SAME = 1e-6  # relative difference below which values are shown as equal
+NOISE = 1e-6  # of a step, for rounding: a bound of 1.0000000000000002 needs no tick at 120 %
+CLOUD = 64  # more lines than this hide one another
 
 # Okabe and Ito, Color Universal Design, 2008; a grey instead of their yellow, which is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222", "#8c8c8c")
 DASHES = ("none", "8 4", "2 3", "10 3 2 3", "16 4", "5 3", "10 3 2 3 2 3", "4 2 1 2")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-Run = list[tuple[float, ...]]  # neighbours without a gap: (x, y) of a line or (x, low, high) of a band
+Run = list[tuple[float, ...]]  # points without a gap: (x, y) of a line or (x, low, high) of a band
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve. Without a name it is not in the legend and looks like the line before it, as one of a family."""
+    """One curve. Without a name it is not in the legend and looks like the line before it."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -50,7 +50,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis between two places of the picture; its first and last tick are its ends."""
+    """An axis between two points of the picture; its first and last tick are its ends."""
 
     axis: Axis
     ticks: list[Decimal]
@@ -74,7 +74,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class _Series:
-    """A line, how it is drawn, and the parts of it that the axes can show."""
+    """A line, its style, and the parts of it that the axes can show."""
 
     line: Line
     colour: str
@@ -84,7 +84,7 @@ class _Series:
 
 
 def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
-    """The chart as one self-contained SVG document. What an axis cannot show is left out: its line has a gap."""
+    """The chart as one self-contained SVG document. A line has a gap where an axis cannot show its values."""
     series = _series(lines, x, y)
     rows = [row for one in series for run in (*one.curve, *one.band) for row in run]
     across, up = _scales(rows, x, y)
@@ -105,7 +105,7 @@ def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
 def family_svg(
     title: str, grid: Sequence[float], rows: Sequence[Sequence[float]], each: str, mean: str, x: Axis, y: Axis
 ) -> str:
-    """A faint line for each row of values on one grid, unless they are too many, and their mean."""
+    """A faint line for each row of values on one grid, unless there are too many, and their mean."""
     shown = rows if len(rows) <= CLOUD else []
     lines = [Line(each if row is rows[0] else "", list(zip(grid, row, strict=True)), faint=True) for row in shown]
     if rows:
@@ -129,7 +129,7 @@ def ticks(axis: Axis, values: Iterable[float]) -> list[Decimal]:
 
 
 def tick_labels(axis: Axis, numbers: Sequence[Decimal]) -> list[str]:
-    """The numbers in one form for the whole axis: 20,000 or 1.5 M or 5×10⁻⁶, with as many decimals as they need."""
+    """The numbers in one form for the whole axis: 20,000 or 1.5 M or 5×10⁻⁶, with the decimals they need."""
     shown = [number.scaleb(2) if axis.percent else number for number in numbers]
     size = max(map(abs, shown), default=Decimal(0))
     if axis.log and all(len(number.normalize().as_tuple().digits) == 1 for number in shown):
@@ -154,7 +154,7 @@ def _power(number: Decimal) -> str:
 
 
 def _spread(low: float, high: float, full: bool) -> tuple[float, float]:
-    """The range to show: room around equal values, or for equal rates all from 0 % to 100 %."""
+    """The range to show: wider if all values are equal; from 0 % to 100 % for equal rates."""
     size = max(abs(low), abs(high))
     if high - low > SAME * max(size, TINY):
         return low, high
@@ -164,7 +164,7 @@ def _spread(low: float, high: float, full: bool) -> tuple[float, float]:
 
 
 def _linear_ticks(low: float, high: float) -> list[Decimal]:
-    """Multiples of 1, 2 or 5 times a power of ten: of these the one that is nearest to a fifth of the range."""
+    """Multiples of 1, 2 or 5 times a power of ten, whichever is nearest to a fifth of the range."""
     ideal = log10((high - low) / 5)
     steps = [(digit, exponent) for exponent in (floor(ideal), floor(ideal) + 1) for digit in (1, 2, 5)]
     digit, exponent = min(steps, key=lambda step: abs(log10(step[0]) + step[1] - ideal))
@@ -186,7 +186,7 @@ def _log_ticks(low: float, high: float) -> list[Decimal]:
 
 def _series(lines: Sequence[Line], x: Axis, y: Axis) -> list[_Series]:
     found = []
-    # Each name begins a new style, and so does the first line if it has none.
+    # Each name begins a new style, and so does a first line without a name.
     styles = accumulate(int(bool(line.name) or index == 0) for index, line in enumerate(lines))
     for line, style in zip(lines, styles, strict=True):
         band = [(at, *ends) for (at, _), ends in zip(line.points, line.band, strict=True)] if line.band else []
@@ -215,12 +215,12 @@ def _scales(rows: Run, x: Axis, y: Axis) -> tuple[Scale, Scale]:
 
 
 def _width(text: str, size: float = 11) -> float:
-    """About how wide a text is; rather too much, for nobody knows the viewer's font."""
+    """About the width of a text; rather too much, because the viewer's font is not known."""
     return 0.64 * size * len(text)
 
 
 def _text(x: float, y: float, text: str, size: float = 11, *, room: float = WIDTH, more: str = "") -> str:
-    """A text centred at x, smaller if it would need more room."""
+    """A text centred at x, smaller if it does not fit."""
     size = min(size, size * room / max(_width(text, size), 1))
     style = more or 'text-anchor="middle"'
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}" fill="#4a443b" {style}>{_clean(text)}</text>'
@@ -245,7 +245,7 @@ def _grid(across: Scale, up: Scale) -> list[str]:
     """The grid lines, and the numbers beside them."""
     columns, rows = [across.at(tick) for tick in across.ticks], [up.at(tick) for tick in up.ticks]
     names = tick_labels(across.axis, across.ticks)
-    # Where labels are too wide to stand side by side, only every other (third, ...) is written.
+    # If labels are too wide, only every second (third, ...) is written.
     stride = ceil((max(map(_width, names)) + 8) / min(after - before for before, after in pairwise(columns)))
     below = list(zip(columns, names, strict=True))[::stride]
     beside = zip(rows, tick_labels(up.axis, up.ticks), strict=True)
@@ -271,24 +271,24 @@ def _frame(across: Scale, up: Scale) -> list[str]:
 
 def _area(one: _Series, run: Run, across: Scale, up: Scale) -> str:
     """The band as one polygon: along the upper ends, and back along the lower."""
-    places = [(x, high) for x, _, high in run] + [(x, low) for x, low, _ in reversed(run)]
+    points = [(x, high) for x, _, high in run] + [(x, low) for x, low, _ in reversed(run)]
     # The band of a single point has no area: only its stroke is seen.
     width = 1 if len(run) > 1 else 6
     style = f'fill="{one.colour}" fill-opacity="0.15" stroke="{one.colour}" stroke-opacity="0.3" stroke-width="{width}"'
-    return f'<polygon points="{_places(places, across, up)}" {style}/>'
+    return f'<polygon points="{_points(points, across, up)}" {style}/>'
 
 
 def _curve(one: _Series, run: Run, across: Scale, up: Scale) -> str:
-    places = [(x, y) for x, y in run]
+    points = [(x, y) for x, y in run]
     style = 'stroke-width="1" stroke-opacity="0.35"' if one.line.faint else 'stroke-width="2"'
     style += f' stroke="{one.colour}" stroke-dasharray="{one.dash}" stroke-linejoin="round"'
-    drawn = [f'<polyline points="{_places(places, across, up)}" fill="none" {style}/>']
+    drawn = [f'<polyline points="{_points(points, across, up)}" fill="none" {style}/>']
     if one.line.marks or len(run) == 1:
-        drawn += [_dot(across.at(x), up.at(y), one.colour) for x, y in places]
+        drawn += [_dot(across.at(x), up.at(y), one.colour) for x, y in points]
     return "\n".join(drawn)
 
 
-def _places(points: Sequence[tuple[float, float]], across: Scale, up: Scale) -> str:
+def _points(points: Sequence[tuple[float, float]], across: Scale, up: Scale) -> str:
     return " ".join(f"{across.at(x):.1f},{up.at(y):.1f}" for x, y in points)
 
 

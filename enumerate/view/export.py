@@ -1,6 +1,4 @@
-"""Many tours as text, CSV, JSON lines or pictures: into one file, or into a folder with a file for each start square or
-for each kind of tours.
-"""
+"""Tours as text, CSV, JSON lines or pictures: in one file, or in a folder with a file for each start square or kind."""
 
 from __future__ import annotations
 
@@ -28,12 +26,12 @@ COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# One tour in each format that is a text.
+# One tour in each text format.
 
 
 @dataclass(frozen=True)
 class Exported:
-    """One tour on its way out."""
+    """One tour to export."""
 
     number: int  # in this export, from 1
     start: str
@@ -45,7 +43,7 @@ class Exported:
 
     @property
     def kind(self) -> str:
-        """The name of its file where kinds are kept apart."""
+        """The name of its file with `--split kind`."""
         return f"{self.variant}-{'structured' if self.structured else 'unstructured'}"
 
 
@@ -82,7 +80,7 @@ FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
 
 @lru_cache(maxsize=1)
 def _names(board: Board) -> Sequence[str]:
-    """The names of all squares: made once, for a million tours would make them a million times."""
+    """The names of all squares, made once for all tours."""
     return [board.name(square) for square in range(board.squares)]
 
 
@@ -103,24 +101,24 @@ class Choice:
     variant: str | None = None
     max: int = 0  # 0: all
     split: str = ""  # one file, or one for each start square or kind
-    open_files: int = 16  # at a time: start squares may be thousands
+    open_files: int = 16  # at a time: there may be thousands of start squares
     max_pictures: int = 10_000
 
     def __post_init__(self) -> None:
         if self.format not in (*FORMATS, "svg"):
-            raise BadRequest(f"format is txt, csv, jsonl or svg: {self.format!r}")
+            raise BadRequest(f"format must be txt, csv, jsonl or svg, got {self.format!r}")
         if self.split not in SPLITS:
-            raise BadRequest(f"split is start or kind: {self.split!r}")
+            raise BadRequest(f"split must be start or kind, got {self.split!r}")
         if self.split and self.format == "svg":
-            raise BadRequest("--split is for txt, csv and jsonl: every picture is a file of its own")
+            raise BadRequest("--split does not apply to svg, which writes a file for each tour")
         if self.max < 0:
-            raise BadRequest(f"max is a whole number from 0 (all tours): {self.max}")
+            raise BadRequest(f"max must be a whole number from 0 (all tours), got {self.max}")
 
 
 def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tuple[int, list[Path]]:
-    """Write the chosen tours to a file, a folder or standard output; returns how many they are, and the files."""
+    """Write the chosen tours to a file, a folder or standard output; returns their number and the files."""
     if output is None and (choice.split or choice.format == "svg"):
-        raise BadRequest("many files need a folder: give --output")
+        raise BadRequest("several files need a folder; give --output")
     tours = chosen_tours(run, choice)
     if output is None:
         return _write(run, choice, tours, stdout), []
@@ -162,7 +160,7 @@ def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) 
 
 
 def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
-    """The file appears under its name when it is complete."""
+    """The file gets its name when it is complete."""
     staged = path.with_name(path.name + ".part")
     try:
         with open(staged, "w", encoding="utf-8", newline="\n") as stream:
@@ -174,7 +172,7 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
 
 
 def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
-    """A file for each start square or kind and a table of counts; with kinds also one of times, if there are any."""
+    """A file for each start square or kind, a table of counts, and with kinds also one of times, if there are any."""
     form, header = FORMATS[choice.format]
     counts: dict[str, int] = {}
     with closing(Streams(folder, choice.format, header, choice.open_files)) as streams:
@@ -192,7 +190,7 @@ def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: P
 
 
 class Streams:
-    """Files of a folder by name, of which at most so many are open."""
+    """Files of a folder by name, at most `most` of them open."""
 
     def __init__(self, folder: Path, ending: str, header: str, most: int) -> None:
         self.folder, self.ending, self.header, self.most = folder, ending, header, most
@@ -215,12 +213,12 @@ class Streams:
 
 
 def counts_csv(split: str, counts: dict[str, int]) -> str:
-    """How many tours each file has, and all together."""
+    """The number of tours in each file, and in all."""
     return _csv_text([(split, "tours"), *counts.items(), ("total", sum(counts.values()))])
 
 
 def times_csv(run: Run, choice: Choice) -> str:
-    """What each tour of a start square took, whatever its variant, then the total and the average."""
+    """The effort for each tour of a start square, of any variant, then the total and the average."""
     names = ["seconds", "placements", "attempts"]
     columns = run.times(choice.start).slice(0, choice.max or None).select(names).to_pydict()
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
@@ -249,17 +247,18 @@ def _export_pictures(run: Run, tours: Iterable[Exported], folder: Path) -> tuple
 def _refuse_pictures(run: Run, choice: Choice) -> None:
     if run.board.squares > SVG_SQUARES:
         raise BadRequest(
-            f"a picture has at most {SVG_SQUARES:,} squares: {run.board}; the other formats take any board"
+            f"a picture has at most {SVG_SQUARES:,} squares, got {run.board}; the other formats take any board"
         )
     there = sum(part.rows for part in run.parts(choice.start, choice.variant))
     asked = min(there, choice.max or there)
     if asked > choice.max_pictures:
-        most = f"at most {choice.max_pictures:,} pictures, each a file"
-        raise BadRequest(f"{most}, and not {asked:,}: give --max or --start")
+        raise BadRequest(
+            f"export writes at most {choice.max_pictures:,} pictures, got {asked:,}; give --max or --start"
+        )
 
 
 def _new_folder(output: str) -> Path:
-    """A folder with nothing in it: files of another export would mix with those of this one."""
+    """An empty folder: this export must not mix with another."""
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

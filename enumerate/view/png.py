@@ -1,7 +1,7 @@
-"""A tour as a PNG picture: the same as the SVG one, made of points.
+"""A tour as a PNG picture, the same as the SVG one, drawn by Pillow.
 
-Pillow smooths the edges of text, but not of lines and discs. So these are drawn larger, once for each shape, made small
-again, and stamped; and a knight's move has eight shapes only.
+Pillow smooths the edges of text, but not of lines and discs. So each shape of these is drawn once, larger, then reduced
+and stamped; a knight's move has only eight shapes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .svg import CELL, COLOURS, MARGIN, centre, size_of, stop_kind
 
 PNG_SQUARES = 10_000
 LARGE_SQUARES = 400  # boards up to this size get two points for each unit of the SVG picture
-FINER = 8  # how much larger a shape is drawn
+FINER = 8  # how many times larger a shape is drawn
 LABEL, NUMBER, SMALL_NUMBER = 11, 11, 8  # sizes of text
 
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 
 def tour_png(board: Board, tour: Sequence[int], closed: bool) -> bytes:
@@ -52,34 +52,34 @@ def _draw_board(canvas: Canvas, board: Board) -> None:
 
 
 class Canvas:
-    """A picture to draw on, measured in the units of the SVG one."""
+    """A picture to draw on, in the units of the SVG one."""
 
     def __init__(self, width: int, height: int, scale: int) -> None:
         self.scale = scale
         self.image = Image.new("RGB", (width * scale, height * scale), COLOURS["card-ground"])
         self.draw = ImageDraw.Draw(self.image)
 
-    def box(self, middle: Place, colour: str) -> None:
+    def box(self, middle: Point, colour: str) -> None:
         left, top = ((value - CELL / 2) * self.scale for value in middle)
         self.draw.rectangle((left, top, left + CELL * self.scale - 1, top + CELL * self.scale - 1), fill=colour)
 
-    def line(self, start: Place, end: Place, colour: str) -> None:
+    def line(self, start: Point, end: Point, colour: str) -> None:
         middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
         self._stamp(middle, _line(int(end[0] - start[0]), int(end[1] - start[1]), self.scale), colour)
 
-    def disc(self, middle: Place, radius: float, colour: str) -> None:
+    def disc(self, middle: Point, radius: float, colour: str) -> None:
         self._stamp(middle, _disc(radius, self.scale), colour)
 
-    def text(self, middle: Place, text: str, size: int, colour: str) -> None:
-        place = (middle[0] * self.scale, middle[1] * self.scale)
-        self.draw.text(place, text, fill=colour, font=_font(size * self.scale), anchor="mm")
+    def text(self, middle: Point, text: str, size: int, colour: str) -> None:
+        point = (middle[0] * self.scale, middle[1] * self.scale)
+        self.draw.text(point, text, fill=colour, font=_font(size * self.scale), anchor="mm")
 
     def png(self) -> bytes:
         output = BytesIO()
         self.image.save(output, "PNG")
         return output.getvalue()
 
-    def _stamp(self, middle: Place, shape: Image.Image, colour: str) -> None:
+    def _stamp(self, middle: Point, shape: Image.Image, colour: str) -> None:
         left = round(middle[0] * self.scale - shape.width / 2)
         top = round(middle[1] * self.scale - shape.height / 2)
         self.image.paste(colour, (left, top, left + shape.width, top + shape.height), shape)
@@ -87,7 +87,7 @@ class Canvas:
 
 @lru_cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The one that Pillow carries, so that none is missing."""
+    """The font of Pillow itself, which is always there."""
     return ImageFont.load_default(size)
 
 

@@ -1,8 +1,7 @@
-"""The board as an SVG picture: with a tour on it, its path and its numbers, or with a number in each square, the more
-the darker.
+"""The board as an SVG picture: with the path and the numbers of a tour, or as a heat map with a number in each square.
 
-A picture carries its colours, so that it can be taken anywhere. In a page its classes let the style sheet put those
-of the reader's palette instead; `web/static/board.js` draws the same picture, alive.
+A picture carries its colours, so it can be used anywhere. In a page its classes let the style sheet replace them by the
+reader's palette. `web/static/board.js` draws the same picture for animation.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from ..model.board import Board, column_name
 
 CELL = 40
 MARGIN = 22
-SVG_SQUARES = 40_000  # a browser shows no more
+SVG_SQUARES = 40_000  # a browser cannot show more
 
-# Colours of the picture, by the class that a style sheet may use: of the default palette in light mode.
+# Colours of the picture, by the class for the style sheet: the default palette in light mode.
 COLOURS = {
     "card-ground": "#fbfaf7",
     "light": "#f3ecdf",
@@ -32,12 +31,12 @@ COLOURS = {
     "on-last": "#ffffff",
 }
 
-# Of a heat map, from few to many: readable as backgrounds of black text, and for colour-blind people.
+# Of a heat map, from few to many: readable under black text, and colour-blind safe.
 SHADES = ("#fff7bc", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02")
 
 
 def tour_svg(board: Board, tour: Sequence[int], closed: bool, numbers: bool = True) -> str:
-    """The picture as one self-contained SVG document, row 1 at the bottom; without numbers it is half as long."""
+    """The picture as one self-contained SVG document, row 1 at the bottom; without numbers it has half the size."""
     return "\n".join(
         [
             *board_lines(board, title_of(board, tour, closed)),
@@ -54,7 +53,7 @@ def title_of(board: Board, tour: Sequence[int], closed: bool) -> str:
 
 
 def board_lines(board: Board, title: str) -> list[str]:
-    """The beginning of a picture: its frame, the empty board and the names of rows and columns."""
+    """The first lines of a picture: its frame, the empty board and the names of rows and columns."""
     width, height = size_of(board)
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" viewBox="0 0 {width} {height}" width="{width}"'
@@ -72,13 +71,13 @@ def size_of(board: Board) -> tuple[int, int]:
 
 
 def centre(board: Board, square: int) -> tuple[int, int]:
-    """Where the middle of a square is in the picture."""
+    """The centre of a square in the picture."""
     row, col = divmod(square, board.cols)
     return MARGIN + col * CELL + CELL // 2, MARGIN + (board.rows - 1 - row) * CELL + CELL // 2
 
 
 def _squares(board: Board) -> list[str]:
-    """A light ground, with all dark squares as one path: on large boards that is most of the picture."""
+    """A light ground, and all dark squares as one path, which is most of the picture of a large board."""
     dark = (square for square in range(board.squares) if board.is_dark(square) and square != board.missing)
     ground = f'x="{MARGIN}" y="{MARGIN}" width="{board.cols * CELL}" height="{board.rows * CELL}"'
     lines = [
@@ -115,7 +114,7 @@ def _path(board: Board, tour: Sequence[int], closed: bool) -> list[str]:
 
 
 def _numbers(board: Board, tour: Sequence[int]) -> list[str]:
-    """Each square's number on a disc of its own: green where the tour starts, red where it ends."""
+    """Each square's number on a disc: green where the tour starts, red where it ends."""
     size = 11 if board.squares < 1000 else 8
     lines = [f'<g font-size="{size}" text-anchor="middle">']
     for move, square in enumerate(tour):
@@ -152,7 +151,7 @@ class Heat:
     """One square of the map."""
 
     value: float
-    text: str  # as short as fits into a square
+    text: str  # short enough for a square
     label: str  # for the pointer and for screen readers
     link: str = ""
     current: bool = False
@@ -169,12 +168,12 @@ def heat_svg(board: Board, squares: Mapping[int, Heat], title: str) -> str:
 
 
 def shade_of(value: float, most: float) -> int:
-    """The place of a value in SHADES; nothing has the first one."""
+    """The index of a value in SHADES."""
     return max(0, min(len(SHADES) - 1, int(value * len(SHADES) / most))) if most > 0 else 0
 
 
 def _shade(value: float, least: float, most: float) -> str:
-    """From the least to the most: the differences are what the map is for. Where all are equal, a shade between."""
+    """The shade between the least and the greatest value; one in between if all are equal."""
     return SHADES[shade_of(value - least, most - least) if most > least else len(SHADES) // 3]
 
 

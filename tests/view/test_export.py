@@ -151,12 +151,12 @@ def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--format", "xml"], "format is txt, csv, jsonl or svg: 'xml'"),
-        (["--split", "file", "--output", "x"], "split is start or kind: 'file'"),
-        (["--split", "start"], "many files need a folder: give --output"),
-        (["--format", "svg"], "many files need a folder: give --output"),
-        (["--format", "svg", "--split", "start", "--output", "x"], "every picture is a file of its own"),
-        (["--max", "-1"], "max is a whole number from 0 (all tours): -1"),
+        (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
+        (["--split", "file", "--output", "x"], "split must be start or kind, got 'file'"),
+        (["--split", "start"], "several files need a folder; give --output"),
+        (["--format", "svg"], "several files need a folder; give --output"),
+        (["--format", "svg", "--split", "start", "--output", "x"], "--split does not apply to svg"),
+        (["--max", "-1"], "max must be a whole number from 0 (all tours), got -1"),
         (["--start", "z1"], "no such square on the 3x10 board"),
         (["--variant", "round"], "variant is open or closed: 'round'"),
         (["--output", "no/such/folder.txt"], "cannot write: 'no/such/folder.txt'"),

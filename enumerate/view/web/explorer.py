@@ -1,4 +1,4 @@
-"""The pages of runs: a list of them, one of them, its tours, one tour, and the same as JSON and as files to keep."""
+"""The pages of runs: the list, one run, its tours, one tour, and the same as JSON and downloads."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .overview import overview
 from .pages import page
 from .params import CHOICES, Query, parse_query
 
-PLAYER_SQUARES = 10_000  # a browser animates no more
-LARGE_SQUARES = 1_000  # a large picture of more has no numbers until the player draws it
-NUMBERED_SQUARES = 144  # on small pictures of larger boards nobody could read the numbers
+PLAYER_SQUARES = 10_000  # a browser cannot animate more
+LARGE_SQUARES = 1_000  # a large picture of a larger board has no numbers until the player draws it
+NUMBERED_SQUARES = 144  # on small pictures of larger boards the numbers would be too small to read
 GALLERY_TOURS, GALLERY_SQUARES = 12, 20_000
 
 View = Callable[[Snapshot, Query], Response]
@@ -35,7 +35,7 @@ View = Callable[[Snapshot, Query], Response]
 
 def routes(library: Library) -> list[BaseRoute]:
     def view(make: View) -> Callable[[Request], Response]:
-        """A handler that looks at the run in the address."""
+        """A handler for the run in the address."""
 
         def handler(request: Request) -> Response:
             run = library.run(request.path_params["name"])
@@ -61,7 +61,7 @@ def routes(library: Library) -> list[BaseRoute]:
 
 
 def _summary(run: LiveRun) -> dict[str, Any]:
-    """A line of the list of runs; one that cannot be read says why, and the others are listed all the same."""
+    """A line in the list of runs; for a run that cannot be read, with the error."""
     line = {"name": run.name, "path": path_of(run.name), "snapshot": None, "error": ""}
     try:
         return {**line, "snapshot": run.look(lambda now: now)}
@@ -74,7 +74,7 @@ def overview_page(now: Snapshot, query: Query) -> Response:
 
 
 def overview_fragment(now: Snapshot, query: Query) -> Response:
-    """The part of the page that changes while a run goes on."""
+    """The part of the page that changes while a run grows."""
     return page("_overview.html", **overview(now, query))
 
 
@@ -103,16 +103,16 @@ def tours_json(now: Snapshot, query: Query) -> Response:
 
 
 def page_of(now: Snapshot, query: Query) -> tuple[Selection, list[Found], int]:
-    """The tours that are wanted, a page of them, and how many pages there are."""
+    """The selected tours, a page of them, and the number of pages."""
     selection, size = Selection(now, query.wanted), page_tours(now.run.board)
     pages = max(1, -(-len(selection) // size))
     if query.page > pages:
-        raise BadRequest(f"page is from 1 to {pages:,}, as many as there are: {query.page}")
+        raise BadRequest(f"page must be from 1 to {pages:,}, got {query.page}")
     return selection, selection.page((query.page - 1) * size, size, query.sort), pages
 
 
 def selection_page(template: str, now: Snapshot, query: Query, selection: Selection, **values: Any) -> Response:
-    """A page about some tours of a run, or one of them, with a way to any other."""
+    """A page about selected tours of a run, or one of them, with a link to one at random."""
     values |= {"name": now.name, "path": now.path, "query": query, "count": len(selection)}
     return page(template, section="runs", any_number=random.randint(1, max(1, len(selection))), **values)
 
@@ -135,25 +135,27 @@ def tour_page(now: Snapshot, query: Query) -> Response:
         selection,
         found=found,
         back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
-        here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
+        here=Query(start=found.start, variant=found.variant, number=found.position).to(f"{now.path}/tour"),
         player=player(now.run.board, found),
         files=list(FILES),
     )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Tours as files to keep.
+# Tours as downloads.
 
 
 def _svg(board: Board, found: Found) -> str:
     if board.squares > SVG_SQUARES:
-        raise BadRequest(f"a picture has at most {SVG_SQUARES:,} squares: {board}; as text every tour can be had")
+        raise BadRequest(
+            f"a picture has at most {SVG_SQUARES:,} squares, got {board}; download the tour as text instead"
+        )
     return tour_svg(board, found.squares, found.variant == "closed")
 
 
 def _png(board: Board, found: Found) -> bytes:
     if board.squares > PNG_SQUARES:
-        raise BadRequest(f"a PNG picture has at most {PNG_SQUARES:,} squares: {board}; SVG takes more")
+        raise BadRequest(f"a PNG picture has at most {PNG_SQUARES:,} squares, got {board}; download SVG instead")
     return tour_png(board, found.squares, found.variant == "closed")
 
 
@@ -165,7 +167,7 @@ def _json(_board: Board, found: Found) -> bytes:
     return bytes(JSONResponse(asdict(found)).body)
 
 
-# The files that a tour can be kept as: how each is made, and its media type.
+# The formats of a download: how to make each, and its media type.
 FILES: dict[str, tuple[Callable[[Board, Found], str | bytes], str]] = {
     "svg": (_svg, "image/svg+xml"),
     "png": (_png, "image/png"),
@@ -175,7 +177,7 @@ FILES: dict[str, tuple[Callable[[Board, Found], str | bytes], str]] = {
 
 
 def file_view(ending: str) -> View:
-    """A tour as a file to keep."""
+    """A tour as a download."""
     make, media_type = FILES[ending]
 
     def view(now: Snapshot, query: Query) -> Response:
@@ -188,7 +190,7 @@ def file_view(ending: str) -> View:
 
 def file_name(run: str, found: Found) -> str:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", run).strip("-.") or "run"
-    return f"{name}-{found.start}-{found.variant}-{found.place}"
+    return f"{name}-{found.start}-{found.variant}-{found.position}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -206,14 +208,14 @@ def gallery_item(board: Board, found: Found) -> dict[str, Any]:
 
 
 def picture(board: Board, found: Found, numbered: int) -> Markup | None:
-    """A picture for a page, with numbers up to so many squares, or None of a board that is too large for one."""
+    """A picture for a page, with numbers on boards of at most `numbered` squares; None if the board is too large."""
     if board.squares > SVG_SQUARES:
         return None
     return Markup(tour_svg(board, found.squares, found.variant == "closed", board.squares <= numbered))
 
 
 def player(board: Board, found: Found) -> dict[str, Any]:
-    """What the player is given: the board and the tour, if a browser can animate it, and a picture in any case."""
+    """The data of the player: the board, the tour if a browser can animate it, and a picture."""
     return {
         "board": {"rows": board.rows, "cols": board.cols, "missing": board.missing},
         "squares": found.squares if board.squares <= PLAYER_SQUARES else None,

@@ -1,8 +1,8 @@
-"""The tours of a run that are wanted, as pages: only the row groups that hold a page are read.
+"""Selected tours of a run, as pages: only the row groups of a page are read.
 
-The records count the kinds of tours of each slice, so that nearly always it is known without reading a part how many
-tours are wanted. Only where they do not tell (structured *and* symmetric tours, or structured open ones of a slice with
-closed ones too) the columns of kinds are read, without the tours, and what they say is kept.
+The records hold the number of tours of each kind in each slice. So the number of selected tours is nearly always known
+without reading a part. Where it is not (structured *and* symmetric tours, or structured open tours of a slice that also
+has closed ones), the columns of kinds are read, without the tours, and the result is cached.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ...model.jobs import Part, SliceResult
 from ...model.tour import SYMMETRIES
 from .live_run import Snapshot
 
-SORTS = ("first", "last")  # found
-SYMMETRIC = "symmetric"  # in whatever way
+SORTS = ("first", "last")  # found first, or last
+SYMMETRIC = "symmetric"  # in any way
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A kind of tours; an empty word means any."""
+    """Which tours are selected; an empty string means any."""
 
     start: str = ""
     variant: str = ""
@@ -35,7 +35,7 @@ class Wanted:
 
     @property
     def codes(self) -> tuple[int, ...]:
-        """The places in SYMMETRIES that are wanted."""
+        """The selected indices of SYMMETRIES."""
         if self.symmetry == SYMMETRIC:
             return tuple(range(1, len(SYMMETRIES)))
         return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
@@ -44,21 +44,21 @@ class Wanted:
         return [part for part in result.tour_parts if self.variant in ("", part.kind)]
 
     def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
-        """How many tours of some parts of a slice are wanted, if the record tells."""
+        """The number of selected tours in some parts of a slice, if the record determines it."""
         rows, rows_of_slice = _rows(parts), _rows(result.tour_parts)
         symmetric = sum(self._symmetric(part, result) for part in parts)
         if not self.structured or symmetric == 0:
             return symmetric
         if len(parts) < len(result.tour_parts) and 0 < result.structured < rows_of_slice:
             return None
-        structured = min(result.structured, rows)  # if not all parts are asked for, it is none or all
+        structured = min(result.structured, rows)  # without all parts, it is none or all
         count = structured if self.structured == "yes" else rows - structured
         if count in (0, rows):
             return min(count, symmetric)
         return count if symmetric == rows else None
 
     def _symmetric(self, part: Part, result: SliceResult) -> int:
-        """How many tours of a part are symmetric as wanted: open and closed tours are so in ways of their own."""
+        """The number of tours in a part with a selected symmetry: open and closed tours have different ones."""
         kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.kind == "closed")]
         counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
         counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
@@ -67,10 +67,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """One tour and what is known of it."""
+    """One tour and its properties."""
 
     number: int  # in the selection, from 1
-    place: int  # among all tours of its start square and variant, from 1: this stays the same while a run grows
+    position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
     start: str
     variant: str
     squares: list[int]
@@ -80,7 +80,7 @@ class Found:
 
 
 class Selection:
-    """The wanted tours of a run at one moment, in the order they were found, start square by start square."""
+    """The selected tours of a run at one moment, in the order they were found, start square by start square."""
 
     def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
         self.run, self.wanted = snapshot.run, wanted
@@ -105,7 +105,7 @@ class Selection:
         if not len(self):
             raise BadRequest("the run has no such tours")
         if not 1 <= number <= len(self):
-            raise BadRequest(f"number is from 1 to {len(self):,}, as many tours as there are: {number}")
+            raise BadRequest(f"number must be from 1 to {len(self):,}, got {number}")
         return self.page(number - 1, 1, sort)[0]
 
     def _count_in_slice(self, result: SliceResult) -> int:
@@ -118,7 +118,7 @@ class Selection:
         if known is not None:
             return known
         others = [other for other in result.tour_parts if other != part]
-        if not self.wanted.symmetry and others and others[0].rows < part.rows:  # then the smaller part tells as much
+        if not self.wanted.symmetry and others and others[0].rows < part.rows:  # then the smaller part is enough
             rows, structured = _rows(result.tour_parts), result.structured
             return (structured if self.wanted.structured == "yes" else rows - structured) - self._read_count(others[0])
         return self._read_count(part)
@@ -141,7 +141,7 @@ class Selection:
                 at += count
 
     def _in_part(self, part: Part, result: SliceResult, which: range, first: int, whole: bool) -> Iterator[Found]:
-        """Some of the wanted tours of a part; `first` is the number of the first of them all."""
+        """Some of the selected tours of a part; `first` is the number of the first of all."""
         rows = list(which)
         if not whole:
             source = _Source(part.sha256, self.run, part)
@@ -151,7 +151,7 @@ class Selection:
         for index, row in enumerate(rows):
             yield Found(
                 number=first + which[index],
-                place=before + row + 1,
+                position=before + row + 1,
                 start=result.start,
                 variant=part.kind,
                 squares=batch.tours[index].tolist(),
@@ -167,7 +167,7 @@ def _rows(parts: Sequence[Part]) -> int:
 
 @dataclass(frozen=True)
 class _Source:
-    """A part of a run; for a cache it is the same if its content is."""
+    """A part of a run; a cache compares its content only."""
 
     sha256: str
     run: Run = field(compare=False)
@@ -179,9 +179,9 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
     return len(_matching_rows(source, structured, codes))
 
 
-@lru_cache(maxsize=16)  # of two megabytes at the most
+@lru_cache(maxsize=16)  # at most two megabytes each
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    """The places in a part of the tours that are wanted."""
+    """The rows of the selected tours in a part."""
     mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
         mask &= source.run.structured(source.part) == (structured == "yes")

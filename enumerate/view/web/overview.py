@@ -1,4 +1,4 @@
-"""What the first page of a run shows: its config, its totals, and the heat map of its start squares."""
+"""The overview of a run: its config, its totals, and the heat map of its start squares."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAP_SQUARES = 2_500  # more links than this are too many for a page
 TABLE_ROWS = 400
 
 STATES = {
-    "exhausted": "exhausted: nothing is left to find",
-    "finished": "finished: its strategy makes no other tours",
-    "complete": "complete: every start square has had its budget",
-    "working": "unfinished: a search is at work on it, or was killed",
+    "exhausted": "exhausted: every tour is found",
+    "finished": "finished: the strategy makes no other tours",
+    "complete": "complete: every start square has spent its budget",
+    "working": "unfinished: a search is running, or was killed",
     "stopped": "unfinished: the same command continues it",
 }
 
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
     """The values of the template."""
     return {
-        **told(snapshot, TABLE_ROWS),
+        **described(snapshot, TABLE_ROWS),
         "query": query,
         "path": snapshot.path,
         "measures": MEASURES,
@@ -39,8 +39,8 @@ def overview(snapshot: Snapshot, query: Query) -> dict[str, Any]:
     }
 
 
-def told(snapshot: Snapshot, most_rows: int) -> dict[str, Any]:
-    """What every page about a run tells of it in words, with a table of at most so many start squares."""
+def described(snapshot: Snapshot, most_rows: int) -> dict[str, Any]:
+    """What the overview and the report share, with a table of at most `most_rows` start squares."""
     is_finished = snapshot.state == "exhausted" and not strategy_of(snapshot.run.config).is_complete
     return {
         "name": snapshot.name,
@@ -54,7 +54,7 @@ def told(snapshot: Snapshot, most_rows: int) -> dict[str, Any]:
 
 
 def _facts(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """The totals as pairs of words."""
+    """The totals as pairs of strings."""
     total = snapshot.totals
     found = [("open tours", total["tours_open"]), ("closed tours", total["tours_closed"])]
     found += [("structured", total["structured"])]
@@ -66,14 +66,14 @@ def _facts(snapshot: Snapshot) -> list[tuple[str, str]]:
         pairs.append(("first tour", f"after {total['first_iteration']:,} iterations"))
     return [
         *pairs,
-        ("time of all searches", short_time(total["search_seconds"])),
-        ("parts", f"{total['parts']:,} with {total['bytes']:,} bytes"),
+        ("search time", short_time(total["search_seconds"])),
+        ("parts", f"{total['parts']:,}, {total['bytes']:,} bytes"),
         ("start squares", f"{len(snapshot.rows):,}"),
     ]
 
 
 def _settings(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """The config as pairs of words."""
+    """The config as pairs of strings."""
     config, manifest = snapshot.run.config, snapshot.run.manifest
     values: dict[str, object] = {**identity_of(config), "max": config.max, "tours": config.tours}
     pairs = [(key, plain(value)) for key, value in values.items() if value != ""]
@@ -81,22 +81,22 @@ def _settings(snapshot: Snapshot) -> list[tuple[str, str]]:
 
 
 def heat_map(snapshot: Snapshot, query: Query, path: str = "") -> Markup | None:
-    """The map, each square a link if there is a path to lead to; None if the board is too large for one."""
+    """The map, with links below `path` if there is one; None if the board is too large."""
     board = snapshot.run.board
     if board.squares > MAP_SQUARES:
         return None
     squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in snapshot.rows}
-    return Markup(heat_svg(board, squares, f"The board by {MEASURES[query.by]} of each start square"))
+    return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
 
 
 def _extent(snapshot: Snapshot, query: Query) -> tuple[str, str] | None:
-    """The least and the most of the map, in words, if they differ."""
+    """The least and the greatest value of the map as text, if they differ."""
     measured = sorted(pair for row in snapshot.rows if (pair := _measured(row, query.by))[0])
     return (measured[0][1], measured[-1][1]) if measured and measured[0] != measured[-1] else None
 
 
 def _measured(row: Row, by: str) -> tuple[float, str]:
-    """What a start square shows, as a number and as a word."""
+    """The value of a start square, as a number and as text."""
     if by == "first":
         first = row["first_seconds"]
         return (0.0, "–") if first is None else (first, short_time(first))

@@ -1,4 +1,4 @@
-"""Templates to pages, and errors to pages or JSON: whoever asks for JSON gets it."""
+"""Templates to pages, and errors to pages, or to JSON if the request asks for it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ TEMPLATES.filters["json"] = lambda value: json.dumps(value, separators=(",", ":"
 
 
 class NotFound(BadRequest):
-    """There is nothing under this address."""
+    """There is nothing at this address."""
 
 
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page; `section` says which link of the head leads to it."""
+    """A page; `section` names its link at the top."""
     return HTMLResponse(TEMPLATES.get_template(template).render(**values), status)
 
 
@@ -47,21 +47,21 @@ def status_of(error: Exception) -> int:
         case BadRequest():
             return 400
         case Damaged():
-            return 409  # the run is in a state that cannot be shown; the server is not at fault
+            return 409  # the run cannot be shown; the server is not at fault
         case OSError():
             return 503  # disk or network
     return 500
 
 
 def error_answer(request: Request, error: Exception) -> Response:
-    """One clear line, as a page or as JSON."""
+    """One line, as a page or as JSON."""
     status = status_of(error)
     if isinstance(error, EnumerateError | OSError):
         message = str(error)
     elif isinstance(error, HTTPException):
         message = "there is no such page" if status == 404 else error.detail.lower()
     else:
-        message = "internal error; the terminal of the server says more"
+        message = "internal error; see the terminal of the server"
     if wants_json(request):
         return JSONResponse({"error": message}, status)
     title = {400: "Bad request", 404: "Not found", 409: "The run cannot be read"}.get(status, HTTPStatus(status).phrase)

@@ -1,7 +1,6 @@
-"""What is asked for behind the question mark of an address: a view of a run, a board, a path, a word.
+"""The query of an address: a view of a run, a board, a path, a word.
 
-Every view of the explorer is one query, so that a link leads back to it. What cannot be understood is refused with a
-line that says why.
+Every view of the explorer is one query, so it has a link. An invalid query is refused with the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ...model.tour import SYMMETRIES
 from ...model.values import hint
 from .filters import SORTS, SYMMETRIC, Wanted
 
-SMALLEST, LARGEST = 3, 20  # rows, and columns, of boards to play on and to watch
+SMALLEST, LARGEST = 3, 20  # rows and columns of the boards to play on and to watch
 MOST = 10**15  # pages, or tours
 MEASURES = {"tours": "tours", "iterations": "iterations", "first": "time to the first tour"}
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -34,7 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Query:
-    """A view of the explorer. Only what differs from these defaults stands in an address."""
+    """A view of the explorer. An address holds only what differs from these defaults."""
 
     by: str = "tours"
     start: str = ""
@@ -50,7 +49,7 @@ class Query:
         return Wanted(self.start, self.variant, self.structured, self.symmetry)
 
     def to(self, path: str, **changes: str | int) -> str:
-        """The address of the view below `path` that differs from this one in some values."""
+        """The address below `path` of this view with some values changed."""
         values = asdict(replace(self, **changes))  # type: ignore[arg-type]  # each value is of its field's type
         given = {name: value for name, value in values.items() if value != getattr(Query, name)}
         return f"{path}?{urlencode(given)}" if given else path
@@ -69,37 +68,37 @@ def parse_query(params: QueryParams, board: Board) -> Query:
 
 
 def single(params: QueryParams, known: Iterable[str]) -> dict[str, str]:
-    """Each parameter once, and none that is unknown."""
+    """The parameters, each known and given once."""
     names, known = [name for name, _ in params.multi_items()], tuple(known)
     for name in names:
         if name not in known:
             raise BadRequest(f"unknown parameter: {name!r}{hint(name, known)}")
         if names.count(name) > 1:
-            raise BadRequest(f"a parameter is given twice: {name!r}")
+            raise BadRequest(f"parameter given twice: {name!r}")
     return dict(params)
 
 
 def one_of(name: str, word: str, choices: tuple[str, ...]) -> str:
     if word not in choices:
-        raise BadRequest(f"{name} is one of {', '.join(filter(None, choices))}: {word!r}{hint(word, choices)}")
+        raise BadRequest(f"{name} must be one of {', '.join(filter(None, choices))}, got {word!r}{hint(word, choices)}")
     return word
 
 
 def _count(name: str, word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 16 and 1 <= int(word) <= MOST):
-        raise BadRequest(f"{name} is a whole number from 1: {word!r}")
+        raise BadRequest(f"{name} must be a whole number from 1, got {word!r}")
     return int(word)
 
 
 def board_of(word: str) -> Board:
     board = parse_size(word)
     if not (SMALLEST <= board.rows <= LARGEST and SMALLEST <= board.cols <= LARGEST):
-        raise BadRequest(f"this page has boards of {SMALLEST} to {LARGEST} rows and columns: {word!r}")
+        raise BadRequest(f"this page takes boards of {SMALLEST} to {LARGEST} rows and columns, got {word!r}")
     return board
 
 
 def path_of(board: Board, word: str) -> list[int]:
-    """`a1,b3,...` as squares, each a knight's move from the one before and none twice."""
+    """`a1,b3,...` as squares, each a knight's move from the one before, none twice."""
     if len(word) > 4 * board.squares:  # no name has more letters, its comma included
         raise BadRequest(f"a path has at most {board.squares} squares")
     path = [board.square(name) for name in word.split(",")] if word else []

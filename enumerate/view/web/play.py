@@ -1,6 +1,4 @@
-"""The pages on which a knight moves, the game and the watched search, and the real search that answers both: short
-enough for someone who waits.
-"""
+"""The pages of the game and of the watched search, and the real search behind both: short enough to wait for."""
 
 from __future__ import annotations
 
@@ -27,18 +25,18 @@ from .params import LARGEST, SMALLEST, board_of, one_of, path_of, single
 
 SIZE = "8x8"  # of a new game
 STRATEGIES = {
-    "warnsdorff": "Warnsdorff's order, with retreats",
+    "warnsdorff": "Warnsdorff's order, with backtracking",
     "backtrack": "backtracking in a fixed order",
-    "greedy": "Warnsdorff's rule alone, never back",
+    "greedy": "Warnsdorff's rule, without backtracking",
 }
 VARIANTS = {"both": "any tour", "open": "an open tour", "closed": "a closed tour"}
 FOUND, NONE, GIVEN_UP, UNKNOWN = "found", "none", "given up", "unknown"
 
-FINISH_ITERATIONS = 4_000_000  # in all: below a second
+FINISH_ITERATIONS = 4_000_000  # in all: less than a second
 SHUFFLED_ITERATIONS = 100_000
-FIRST_ITERATIONS = 20_000_000  # a second or two, once for each search that is watched
+FIRST_ITERATIONS = 20_000_000  # a second or two, once for each watched search
 
-_turn = Lock()  # one search at a time: the pages are for one person, and the machine has other work
+_turn = Lock()  # one search at a time: one person uses the pages, and the machine has other work
 
 
 def routes() -> list[BaseRoute]:
@@ -63,7 +61,7 @@ def help_page(request: Request) -> Response:
 
 
 def play_json(request: Request) -> Response:
-    """How a path goes on: by Warnsdorff's rule, and by a whole tour if one is found soon."""
+    """How a path continues: by Warnsdorff's rule, and by a whole tour if one is found soon."""
     asked = single(request.query_params, ("size", "path"))
     board = board_of(asked.get("size", SIZE))
     path = path_of(board, asked.get("path", ""))
@@ -82,7 +80,7 @@ def watch_json(request: Request) -> Response:
 
 
 def watched(params: QueryParams) -> Config:
-    """The search to be watched, without pruning: the display shows every step."""
+    """The search to watch, without pruning: the display shows every step."""
     asked = single(params, ("size", "strategy", "variant", "start"))
     board = board_of(asked.get("size", "6x6"))
     return Config(
@@ -95,7 +93,7 @@ def watched(params: QueryParams) -> Config:
 
 
 def _board_page(section: str, board: Board, **values: Any) -> Response:
-    """A page with a board, and with fields to choose another."""
+    """A page with a board and fields to choose another."""
     shape = {"rows": board.rows, "cols": board.cols, "missing": None}
     return page(f"{section}.html", section=section, board=shape, smallest=SMALLEST, largest=LARGEST, **values)
 
@@ -106,12 +104,12 @@ def _board_page(section: str, board: Board, **values: Any) -> Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a search says. `none` is said only if nothing was left to search, or a theorem says so."""
+    """The result of a search. It is `none` only if the search was exhausted or a theorem excludes a tour."""
 
     state: str
     tour: list[int] | None = None
     closed: bool = False
-    iterations: int | None = None  # up to the tour, or to the end; None if it is not known of the search in question
+    iterations: int | None = None  # up to the tour, or to the end; None if not known
     seconds: float = 0.0
     why: str = ""
 
@@ -119,8 +117,9 @@ class Answer:
 def finish(
     board: Board, path: Sequence[int], most: int = FINISH_ITERATIONS, most_shuffled: int = SHUFFLED_ITERATIONS
 ) -> Answer:
-    """A tour that begins with the path; an empty path may begin anywhere. `most`: iterations, about half of them in
-    searches of `most_shuffled` each.
+    """A tour that begins with the path; an empty path may start anywhere.
+
+    `most` limits the iterations; about half of them go into searches of `most_shuffled` each.
     """
     why = why_no_tour(board)
     if why:
@@ -128,15 +127,15 @@ def finish(
     attempts = list(_attempts(board, most // 2, most_shuffled))
     if path:
         return _from_path(board, path, attempts)
-    # The first square from which a tour is found, of those that differ; corners come first.
+    # The first square that leads to a tour, one of each class of squares; corners come first.
     starts = sorted(board.classes, key=lambda square: len(board.neighbours[square]))
     answers = (_from_path(board, (start,), attempts) for start in starts)
     return next((answer for answer in answers if answer.state == FOUND), Answer(UNKNOWN))
 
 
 def _attempts(board: Board, most: int, most_shuffled: int) -> Iterator[tuple[Config, int]]:
-    """Searches to be made one after the other: half of the work in Warnsdorff's order, half in orders that differ from
-    it here and there. On large boards one wrong turn near the beginning would take the first one for ever.
+    """Searches to make one after the other: half of the work in Warnsdorff's order, half in orders that differ here and
+    there. On large boards one wrong move near the start would keep the first search busy for ever.
     """
     plain = Config(board=board, variant="both")
     yield plain, most
@@ -158,9 +157,9 @@ def _from_path(board: Board, path: Sequence[int], attempts: Sequence[tuple[Confi
 
 
 def first_tour(config: Config, most: int = FIRST_ITERATIONS) -> Answer:
-    """The first tour of a search without pruning from a square, and after how many placements it comes.
+    """The first tour of a search without pruning from a square, and the placements up to it.
 
-    If that takes more than `most`, the search with pruning is asked: it comes to the same tour first, but counts less.
+    If that takes more than `most`, search with pruning: it finds the same tour first, after fewer placements.
     """
     path = (config.board.square(config.start),)
     answer = _search(config, path, most)
@@ -187,8 +186,8 @@ def _search(config: Config, path: Sequence[int], limit: int) -> Answer:
 
 
 def next_square(board: Board, path: Sequence[int], tour: Sequence[int] | None) -> int | None:
-    """Where a tour that was found goes next, else where Warnsdorff's rule goes (fewest onward moves, ties by square
-    number); None from a dead end.
+    """The next square of a tour that was found, otherwise of Warnsdorff's rule (fewest onward moves, ties by square
+    number); None at a dead end.
     """
     if tour and len(path) < board.length:
         return tour[len(path)]

@@ -1,5 +1,5 @@
-"""A run as one HTML file that needs nothing else: styles, scripts and pictures are in it, and its policy lets it load
-nothing from anywhere. It opens from disk.
+"""A run as one HTML file with its styles, scripts and pictures. It opens from disk, and its policy lets it load nothing
+else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..chart import Axis, family_svg
 from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
 from .filters import SYMMETRIC, Found, Selection, Wanted
 from .live_run import LiveRun, Snapshot, name_of
-from .overview import MAP_SQUARES, heat_map, told
+from .overview import MAP_SQUARES, described, heat_map
 from .pages import STATIC, TEMPLATES
 from .params import MEASURES, Query
 
@@ -32,13 +32,13 @@ GALLERY_BYTES = 600_000  # of about two million for the whole page
 TWO_MAPS_SQUARES = 400
 TABLE_ROWS = 100
 CHART_POINTS = 100
-READ_TOURS = 30_000_000  # of larger runs the chart shows only what the records say
+READ_TOURS = 30_000_000  # for larger runs the chart uses only the records
 
 
-def report_of(place: str) -> tuple[str, str]:
+def report_of(output: str) -> tuple[str, str]:
     """The name of a run, and its report."""
-    name = name_of(place)
-    return name, LiveRun(name, place).look(report_html)
+    name = name_of(output)
+    return name, LiveRun(name, output).look(report_html)
 
 
 def report_html(now: Snapshot) -> str:
@@ -46,7 +46,7 @@ def report_html(now: Snapshot) -> str:
     chosen = gallery(now)
     board = now.run.board
     return TEMPLATES.get_template("report.html").render(
-        **told(now, TABLE_ROWS),
+        **described(now, TABLE_ROWS),
         policy=policy(style, script),
         style=Markup(style),
         script=Markup(script),
@@ -77,7 +77,7 @@ def growth_svg(snapshot: Snapshot) -> str:
 
 
 def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How many tours were found from a start square after so many iterations."""
+    """The number of tours found from a start square after each number of iterations."""
     start = snapshot.run.board.name(job.job.start)  # and not its images
     parts = (part for result in snapshot.run.records(job) for part in result.tour_parts)
     iterations = (snapshot.run.iterations(part) for part in parts if is_of_start(part.name, start))
@@ -86,7 +86,7 @@ def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -
 
 
 def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The same from the sums at the end of each slice, with straight lines between."""
+    """The same from the sums at the end of each slice, interpolated."""
     totals = [result.total for result in snapshot.run.records(job)]
     squares = job.job.multiplicity if snapshot.run.config.expand else 1
     at = [0, *(total.iterations for total in totals)]
@@ -94,7 +94,7 @@ def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64])
 
 
 def gallery(now: Snapshot) -> list[Found]:
-    """Some tours that differ: symmetric ones, and others from squares all over the board, found early and late."""
+    """Varied tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
     found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
     starts = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
@@ -108,7 +108,7 @@ def gallery(now: Snapshot) -> list[Found]:
 
 
 def gallery_room(board: Board) -> int:
-    """How many pictures there is room for."""
+    """The number of pictures that fit."""
     if board.squares > PLAYER_SQUARES:
         return 0
     size = board.squares * (190 if board.squares <= NUMBERED_SQUARES else 40)  # bytes of a picture, about
@@ -116,19 +116,19 @@ def gallery_room(board: Board) -> int:
 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:
-    """At most so many of the items, evenly spread."""
+    """At most `count` of the items, evenly spread."""
     count = min(count, len(items))
     return [items[index * len(items) // count] for index in range(count)]
 
 
 def bundle(*names: str) -> str:
-    """Scripts of the site as one: a page from disk may not import modules."""
+    """Scripts of the site as one, because a page from disk may not import modules."""
     texts = [(STATIC / name).read_text(encoding="utf-8") for name in names]
     return "\n".join(re.sub(r"^import .*?;\n|^export (?=\w)", "", text, flags=re.MULTILINE) for text in texts)
 
 
 def policy(style: str, script: str) -> str:
-    """Nothing but the page's own style and script, known by their hashes."""
+    """Only the page's own style and script, by their hashes."""
     return (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -1,11 +1,11 @@
 """The site: its routes, the guard around them, and the server of one address on this machine.
 
 A part of the site is a module with a function `routes(...)` that returns a list, and a line in `SECTIONS`, the links at
-the head of every page.
+the top of every page.
 
-No other page can reach in or be reached. The policy allows scripts, styles and data from this server alone, and nothing
-inline. The name in the Host header must be this machine's own: a foreign name that was made to point here (DNS
-rebinding) is refused. A request that changes something must come from one of our own pages.
+The site is closed to other pages, both ways. The policy allows scripts, styles and data only from this server, and
+nothing inline. The Host header must be this machine's own name: another name that resolves to it (DNS rebinding) is
+refused. A request that changes something must come from one of our own pages.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ HEADERS = {
 }
 
 
-def make_app(place: str | None = None, fresh_seconds: float = FRESH_SECONDS) -> ASGIApp:
-    """The site for the run or the folder of runs at `place`, looked at anew after so long; None: for no runs at all."""
+def make_app(output: str | None = None, fresh_seconds: float = FRESH_SECONDS) -> ASGIApp:
+    """The site for the run or the folder of runs in `output`, read again after `fresh_seconds`; None: without runs."""
     files = Mount("/static", StaticFiles(directory=STATIC))
-    routes: list[BaseRoute] = [*explorer.routes(Library(place, fresh_seconds)), *play.routes(), files]
+    routes: list[BaseRoute] = [*explorer.routes(Library(output, fresh_seconds)), *play.routes(), files]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
-    # The guard stands outside of everything, or an internal error would be answered without its headers.
+    # The guard is outermost: otherwise the answer to an internal error would lack its headers.
     return guarded(Starlette(routes=routes, exception_handlers=handlers))
 
 
 def guarded(app: ASGIApp) -> ASGIApp:
-    """The app with the headers on every answer, and without the requests that are refused."""
+    """The app, with headers on every answer and refusals of bad requests."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
@@ -76,30 +76,30 @@ def guarded(app: ASGIApp) -> ASGIApp:
 def why_refused(method: str, headers: Headers) -> str | None:
     host = headers.get("host", "")
     if host.rpartition(":")[0] not in NAMES and host not in NAMES:
-        return f"this server answers to {' and '.join(NAMES)} only"
+        return f"this server answers only to {' and '.join(NAMES)}"
     if method not in ("GET", "HEAD") and headers.get("origin") != f"http://{host}":
-        return "only the pages of this server may change something"
+        return "only pages of this server may change something"
     return None
 
 
-def serve(app: ASGIApp, port: int, path: str, open_browser: bool, tell: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C. `path` is the page to begin with; `tell` gets the line with its address."""
+def serve(app: ASGIApp, port: int, path: str, open_browser: bool, show: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. `path` is the first page; `show` gets the line with its address."""
     with listen(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}{path}"
-        tell(f"{address}  (Ctrl-C ends it)")
+        show(f"{address}  (Ctrl-C stops the server)")
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         settings = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
         )
-        with suppress(KeyboardInterrupt):  # uvicorn hands it on when it has ended in order
+        with suppress(KeyboardInterrupt):  # uvicorn raises it after its shutdown
             uvicorn.Server(settings).run(sockets=[listener])
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on this machine's own address: nobody else can reach it. 0 takes any free port."""
+    """A socket that only this machine can reach. Port 0 takes any free port."""
     if not 0 <= port <= 65_535:
-        raise BadRequest(f"port is a whole number from 0 (any that is free) to 65535: {port}")
+        raise BadRequest(f"port must be a whole number from 0 (any free port) to 65535, got {port}")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -108,6 +108,6 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise BadRequest(f"the port is in use: {port}; choose another --port, or 0 for any that is free") from None
+            raise BadRequest(f"port {port} is in use; choose another --port, or 0 for any free port") from None
         raise BadRequest(f"cannot listen on port {port} ({error.strerror}); choose another --port") from None
     return listener

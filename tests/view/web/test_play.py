@@ -187,4 +187,4 @@ def test_the_command_serves_the_game():
 
 def test_the_command_refuses_a_board_that_is_too_large(capsys):
     assert main(["play", "--size", "21", "--no-open"]) == 2
-    assert "3 to 20 rows and columns: '21'" in capsys.readouterr().err
+    assert "3 to 20 rows and columns, got '21'" in capsys.readouterr().err
