@@ -258,7 +258,7 @@ def simulation_cost() -> float:
 class Listed:
     """A storage of many jobs with many slices each: names without bytes."""
 
-    place = "listed"
+    output = "listed"
 
     def __init__(self, jobs: int, each: int) -> None:
         self.jobs, self.each = jobs, each

@@ -52,7 +52,7 @@ class Report:
     variants: tuple[Classes, ...]
     complete: bool
     seconds: float
-    place: str = ""  # of the run, if the distinct tours were written
+    output: str = ""  # of the run, if the distinct tours were written
 
     @property
     def tours(self) -> int:
@@ -67,7 +67,7 @@ class Report:
             for each in self.variants
         ]
         lines.append(f"{self.tours:,} tours compared in {self.seconds:.2f} s")
-        return lines + ([f"distinct {patterns(self.place)[DISTINCT]}"] if self.place else [])
+        return lines + ([f"distinct {patterns(self.output)[DISTINCT]}"] if self.output else [])
 
     @property
     def document(self) -> dict[str, Any]:
@@ -77,11 +77,11 @@ class Report:
             for each in self.variants
         }
         return {"tours": self.tours, **counts, "complete": self.complete, "seconds": self.seconds,
-                "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
+                "written": f"{self.output}/{DISTINCT}" if self.output else None}  # fmt: skip
 
 
 def write_distinct(
-    place: str | Path,
+    output: str | Path,
     memory: int = MEMORY,
     advance: Advance = lambda _: None,
     group_bytes: int = GROUP_BYTES,
@@ -92,7 +92,7 @@ def write_distinct(
     The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
     told the share that each step was of the whole. A part has so many row groups, each with so many bytes of tours.
     """
-    began, run = time.perf_counter(), Run(place)
+    began, run = time.perf_counter(), Run(output)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.output):
         # Spills go to the disk of the run, if it has one.
@@ -101,12 +101,12 @@ def write_distinct(
         source.refuse_small_disk(writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
         record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
+    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.output)
 
 
-def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
+def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     """The same, but nothing is written."""
-    began, run = time.perf_counter(), Run(place)
+    began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
         source = Source(run, memory, tempfile.gettempdir(), advance)
         source.refuse_small_disk(writing=False)
@@ -130,7 +130,7 @@ class Source:
         if memory < LEAST_MEMORY:
             raise BadRequest(f"memory is at least {LEAST_MEMORY:,} bytes: {memory:,}")
         if not run.config.write:
-            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.place!r}")
+            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
         self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance
         self.packing = Packing(run.board)
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)

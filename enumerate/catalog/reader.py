@@ -70,18 +70,18 @@ class Run:
 
     def __init__(
         self,
-        place: str | Path,
+        output: str | Path,
         read: ReadRecord = read_record,
         plan_of: Callable[[Storage, Config], tuple[Job, ...]] = plan_of,
     ) -> None:
         self._read_record, self._plan_of = read, plan_of
-        self.storage = open_storage(str(place))
+        self.storage = open_storage(str(output))
         try:
             known = self.storage.exists(MANIFEST)
         except OSError as error:
-            raise BadRequest(f"cannot be read: {self.storage.place!r} ({error.strerror or error})") from None
+            raise BadRequest(f"cannot be read: {self.storage.output!r} ({error.strerror or error})") from None
         if not known:
-            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.place!r}")
+            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.output!r}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -89,7 +89,7 @@ class Run:
 
     @cached_property
     def config(self) -> Config:
-        return self.manifest.config(self.storage.place)
+        return self.manifest.config(self.storage.output)
 
     @property
     def board(self) -> Board:
@@ -202,7 +202,7 @@ class Run:
         kinds = _kinds(variant)
         record = find_distinct(self.storage)
         if record is None:
-            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
+            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.output!r}")
         for part in record.parts:
             if part.kind in kinds:
                 for rows in self._read(part, distinct_schema(self.board), batch_tours, None):

@@ -88,7 +88,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
                 verdict.add(of_job)
                 progress.append(job)
                 advance(1 / len(run.plan))
-        ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
+        ended = not run.manifest.epoch and not run.storage.exists(DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
             distinct = _distinct(run, fingerprint(verdict.named.values()), verdict)
@@ -103,7 +103,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 
     Returns the names of what belongs to them.
     """
-    remedy = f"`distinct` makes them anew: {run.storage.place!r}"
+    remedy = f"`distinct` makes them anew: {run.storage.output!r}"
     names = {name for name, _ in run.storage.entries(DISTINCT)}
     try:
         record = find_distinct(run.storage)
@@ -283,7 +283,7 @@ def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
 
 def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
     """The summary says what the records say. A run that was killed may have none, or half of it, or an old one."""
-    if run.manifest.shift or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
+    if run.manifest.epoch or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
         return
     table = summary_table(run.config, progress)
     for name, encode in FILES.items():

@@ -23,7 +23,7 @@ from .layout import MANIFEST
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
-CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
+CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
 _VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
 _SEAL = "sha256"
 
@@ -38,18 +38,18 @@ class Manifest:
     tours: int
     created: str
     versions: dict[str, str]
-    shift: str  # whose workers may write now; empty after a coordinator has ended in order
+    epoch: str  # whose workers may write now; empty after a coordinator has ended in order
 
-    def config(self, place: str) -> Config:
+    def config(self, output: str) -> Config:
         """The config of the last call that had work to do."""
         values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
-        return resolve({**values, "max": self.max, "tours": self.tours, "output": place})
+        return resolve({**values, "max": self.max, "tours": self.tours, "output": output})
 
-    def refuse_other_version(self, place: str) -> None:
+    def refuse_other_version(self, output: str) -> None:
         """What another version has written is not read as if it were ours."""
         if any(self.identity.get(key) != ours for key, ours in _VERSIONS.items()):
             raise BadRequest(
-                f"the run in {place!r} was made by another version of this program,"
+                f"the run in {output!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
             )
 
@@ -61,20 +61,20 @@ class Manifest:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
             raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
 
-    def of_call(self, config: Config, shift: str) -> Manifest:
-        """The same run with the budget, the shift and the versions of another call."""
-        return replace(self, max=config.max, tours=config.tours, versions=_versions(), shift=shift)
+    def of_call(self, config: Config, epoch: str) -> Manifest:
+        """The same run with the budget, the epoch and the versions of another call."""
+        return replace(self, max=config.max, tours=config.tours, versions=_versions(), epoch=epoch)
 
-    def new_shift(self) -> str:
+    def new_epoch(self) -> str:
         """A token for the workers of one coordinator, which also tells whose run they work on."""
         return f"{self.id}-{uuid.uuid4().hex}"
 
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:
-    """Begin a run, with the shift of the coordinator that begins it."""
+    """Begin a run, with the epoch of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions(), "")
-    manifest = replace(manifest, shift=manifest.new_shift())
+    manifest = replace(manifest, epoch=manifest.new_epoch())
     storage.create(MANIFEST, _sealed(manifest))
     return manifest
 
@@ -85,6 +85,7 @@ def replace_manifest(storage: Storage, manifest: Manifest) -> None:
 
 def _sealed(manifest: Manifest) -> bytes:
     document = asdict(manifest)
+    document["shift"] = document.pop("epoch")  # the key of format 4
     document["budget"] = {name: document.pop(name) for name in ("max", "tours")}
     return seal(document)
 
@@ -100,23 +101,23 @@ def read_manifest(storage: Storage) -> Manifest:
             tours=budget["tours"],
             created=document["created"],
             versions=document["versions"],
-            shift=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
+            epoch=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
         )
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
 
 
-def is_of_run(shift: str, manifest: Manifest) -> bool:
-    return shift.startswith(f"{manifest.id}-")
+def is_of_run(epoch: str, manifest: Manifest) -> bool:
+    return epoch.startswith(f"{manifest.id}-")
 
 
-def refuse_other_shift(storage: Storage, shift: str) -> None:
+def refuse_other_epoch(storage: Storage, epoch: str) -> None:
     """A worker that lost touch with its coordinator must not write into what another one has gone on with."""
     now = find_manifest(storage)
     if now is None:
-        raise Stopped(f"this run was taken away: {storage.place!r}")
-    if now.shift != shift:
-        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.place!r}")
+        raise Stopped(f"this run was taken away: {storage.output!r}")
+    if now.epoch != epoch:
+        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.output!r}")
 
 
 def find_manifest(storage: Storage) -> Manifest | None:

@@ -29,7 +29,7 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.place = str(root)
+        self.output = str(root)
         self.has_links = True
 
     def where(self, name: str) -> str:
@@ -48,9 +48,9 @@ class Folder:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        for place, _, files in os.walk(self.path(folder)):
+        for parent, _, files in os.walk(self.path(folder)):
             for file in files:
-                path = os.path.join(place, file)
+                path = os.path.join(parent, file)
                 with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
                     name = os.path.relpath(path, self.root).replace(os.sep, "/")
                     yield Entry(name, os.lstat(path).st_size)

@@ -34,8 +34,8 @@ _POLL_SECONDS = 0.5
 class Lease:
     """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
 
-    def __init__(self, store: Any, name: str, place: str, ask: Ask, renew_seconds: float) -> None:
-        self.store, self.name, self.place, self.ask, self.renew_seconds = store, name, place, ask, renew_seconds
+    def __init__(self, store: Any, name: str, output: str, ask: Ask, renew_seconds: float) -> None:
+        self.store, self.name, self.output, self.ask, self.renew_seconds = store, name, output, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
         self.renewed = float("-inf")
@@ -46,7 +46,7 @@ class Lease:
 
     def check(self) -> None:
         if self.lost:
-            raise Locked(f"another coordinator has taken this run over: {self.place!r}")
+            raise Locked(f"another coordinator has taken this run over: {self.output!r}")
 
     def confirm(self) -> None:
         """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
@@ -57,7 +57,7 @@ class Lease:
 
     def __enter__(self) -> Lease:
         if not self._write("create") and not self._write(self._abandoned() or "create"):
-            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
+            raise Locked(f"another process has just begun to work on this run: {self.output!r}")
         self.renewer.start()
         return self
 
@@ -79,7 +79,7 @@ class Lease:
             time.sleep(_POLL_SECONDS)
             now = self._found()
             if now and now != seen:
-                raise Locked(f"another process is working on this run: {self.place!r}")
+                raise Locked(f"another process is working on this run: {self.output!r}")
             seen = now
         return seen
 
@@ -114,7 +114,7 @@ class Lease:
                     self.lost = True
                     return
             except Exception as error:  # out of reach: if another has taken the run by then, a later attempt will tell
-                _log.debug("the lease of %s could not be renewed: %r", self.place, error)
+                _log.debug("the lease of %s could not be renewed: %r", self.output, error)
 
     def _found(self) -> dict[str, str]:
         """The version that is there, or none."""

@@ -40,14 +40,14 @@ class Bucket:
     `chunk`: how many objects the store lists or removes in one request; `renew_seconds`: see `Lease`.
     """
 
-    def __init__(self, place: str, chunk: int = CHUNK, renew_seconds: float = RENEW_SECONDS) -> None:
-        self.place, self.chunk, self.renew_seconds = place.rstrip("/"), chunk, renew_seconds
-        self.client = _client(self.place)
+    def __init__(self, output: str, chunk: int = CHUNK, renew_seconds: float = RENEW_SECONDS) -> None:
+        self.output, self.chunk, self.renew_seconds = output.rstrip("/"), chunk, renew_seconds
+        self.client = _client(self.output)
         self.store = self.client.store
         self.lease: Lease | None = None  # of a coordinator
 
     def where(self, name: str) -> str:
-        return f"{self.place}/{name}"
+        return f"{self.output}/{name}"
 
     def exists(self, name: str) -> bool:
         return self._ask(lambda: found(self.store.head, name)) is not None
@@ -124,7 +124,7 @@ class Bucket:
         lease.refuse_if_held()  # one that began meanwhile has changed what was read
 
     def _lease(self) -> Lease:
-        return Lease(self.store, LOCK, self.place, self._ask, self.renew_seconds)
+        return Lease(self.store, LOCK, self.output, self._ask, self.renew_seconds)
 
     def _ask(self, request: Callable[[], T]) -> T:
         """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
@@ -167,18 +167,18 @@ class Client:
 
 
 @lru_cache(maxsize=8)
-def _client(place: str) -> Client:
+def _client(output: str) -> Client:
     """Kept for the life of the process."""
     client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
     retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
-    settings: Any = s3_settings() if place.startswith("s3://") else {"config": {}}
+    settings: Any = s3_settings() if output.startswith("s3://") else {"config": {}}
     if settings["config"].get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
     try:
-        return Client(obstore.store.from_url(place, **settings, client_options=client, retry_config=retries))
+        return Client(obstore.store.from_url(output, **settings, client_options=client, retry_config=retries))
     except (BaseError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]  # errors in the settings name keys by their names only
-        raise BadRequest(f"cannot use the object store: {place!r} ({reason})") from None
+        raise BadRequest(f"cannot use the object store: {output!r} ({reason})") from None
 
 
 def _reason(error: Exception) -> str:

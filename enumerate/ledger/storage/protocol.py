@@ -26,7 +26,7 @@ class Hold(Protocol):
 class Storage(Protocol):
     """The files of one run. Trouble with disk or network is an OSError; a file that cannot be read is Damaged."""
 
-    place: str  # as it was given
+    output: str  # as it was given
 
     def where(self, name: str) -> str:
         """A file's full path or address, for people."""
@@ -61,5 +61,5 @@ class Storage(Protocol):
         """Be refused if a coordinator is at work on the run."""
 
 
-def is_url(place: str) -> bool:
-    return "://" in place
+def is_url(output: str) -> bool:
+    return "://" in output

@@ -66,7 +66,7 @@ class Snapshot:
             return "exhausted"
         if self.run.is_complete:
             return "complete"
-        return "working" if self.run.manifest.shift else "stopped"
+        return "working" if self.run.manifest.epoch else "stopped"
 
     @property
     def stamp(self) -> str:
