@@ -23,8 +23,9 @@ import pyarrow as pa
 
 from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
+from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
-from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
+from ..ledger.records import check_part
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores

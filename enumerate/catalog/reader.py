@@ -18,9 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
 from ..ledger.layout import MANIFEST, PLAN, is_of_start
-from ..ledger.manifest import Manifest, read_manifest
+from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
 from ..ledger.parts import (
     TIMES_SCHEMA,
     decode_squares,
@@ -30,8 +29,7 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.plan_file import read_plan
-from ..ledger.records import RecordList, find_distinct, read_record, record_lists
+from ..ledger.records import JobProgress, ReadRecord, RecordList, progress_of, read_record, record_lists, records
 from ..ledger.storage import Storage, open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..ledger.job_progress import JobProgress, records
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -29,8 +28,9 @@ from ..ledger.layout import (
     part_name,
     record_name,
 )
+from ..ledger.manifest import find_distinct, fingerprint
 from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
-from ..ledger.records import RecordList, check_part, find_distinct, fingerprint, name_of, read_record, record_lists
+from ..ledger.records import JobProgress, RecordList, check_part, name_of, read_record, record_lists, records
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores

@@ -21,10 +21,9 @@ from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import Damaged
-from ..model.jobs import TIMES, Part, Slice, SliceResult
+from ..model.jobs import TIMES, Cursor, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
 from ..search.strategy import strategy_of
-from .diversity import Diversity
 from .layout import part_name
 from .storage import Storage
 
@@ -71,6 +70,10 @@ TIMES_SCHEMA = pa.schema(
         *fields(pa.float64(), "seconds", nullable=True),  # not known of a tour that was begun in another slice
     ]
 )
+
+BEGINNING = 32  # squares at the beginning of a tour that are compared with the tour before it
+_STRIDE = 64  # tours
+_SAMPLE = 1_000  # neighbours in each batch: to look at all would take a tenth of the time of the search
 
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
@@ -198,6 +201,43 @@ class Sink:
             raise Damaged(f"a slice was written twice with different tours: {name}")
         self.published[name] = data
         return Part(kind, name, writer.rows, len(data), checksum)
+
+
+class Diversity:
+    """How much the tours of a slice differ: a depth-first search finds long runs of tours that begin alike.
+
+    It counts how often the first squares of a tour differ from those of the tour found before it. A depth-first search
+    never comes back to a prefix, so these are the different ones. Of neighbours, two tours found one after the other,
+    a sample shows with how many squares they begin alike.
+    """
+
+    def __init__(self, last: Cursor, depth_first: bool = True) -> None:
+        self.last, self.depth_first = last, depth_first
+        self.beginnings = self.shared_squares = self.neighbours = 0
+
+    def add(self, tours: Tours) -> None:
+        if not len(tours):
+            return
+        begins = tours[:, :BEGINNING]
+        changes = _changes_among_sorted(begins) if self.depth_first else _changes(begins)
+        self.beginnings += changes + (tuple(begins[0].tolist()) != self.last)
+        self.last = tuple(begins[-1].tolist())
+        sample = tours[: _SAMPLE + 1]
+        self.neighbours += len(sample) - 1
+        self.shared_squares += int((sample[1:] != sample[:-1]).argmax(axis=1).sum())
+
+
+def _changes(rows: Tours) -> int:
+    """How often a row differs from the one before it."""
+    return int(np.count_nonzero((rows[1:] != rows[:-1]).any(axis=1)))
+
+
+def _changes_among_sorted(rows: Tours) -> int:
+    """The same, quicker, where equal rows stand together: between two of them all are equal."""
+    ends = np.append(np.arange(0, len(rows) - 1, _STRIDE), len(rows) - 1)
+    differing = np.flatnonzero((rows[ends[1:]] != rows[ends[:-1]]).any(axis=1))
+    pairs = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in differing] or [ends[:0]])
+    return int(np.count_nonzero((rows[pairs + 1] != rows[pairs]).any(axis=1)))
 
 
 def image_tables(config: Config, start: int) -> dict[int, Tours | None]:

@@ -12,9 +12,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..model.config import Config
-from .job_progress import JobProgress
 from .layout import SUMMARY_CSV, SUMMARY_PARQUET
 from .parts import fields
+from .records import JobProgress
 from .storage import Storage
 
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",

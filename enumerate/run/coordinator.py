@@ -14,7 +14,7 @@ from typing import Protocol
 from ..catalog.reader import plan_of
 from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
-from ..ledger.job_progress import JobProgress
+from ..ledger.records import JobProgress
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
 from ..model.config import Config

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ..ledger.job_progress import JobProgress
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -28,8 +27,9 @@ from ..ledger.manifest import (
     read_manifest,
     refuse_other_epoch,
     replace_manifest,
+    write_plan,
 )
-from ..ledger.plan_file import write_plan
+from ..ledger.records import JobProgress
 from ..ledger.storage import Folder, Hold, Storage, open_storage
 from ..ledger.summary import FILES
 from ..model.config import Config

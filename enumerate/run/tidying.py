@@ -7,9 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ..ledger.job_progress import JobProgress, progress_of, records
 from ..ledger.layout import PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
-from ..ledger.records import READERS, RecordList, check_part, read_record, record_lists
+from ..ledger.records import (
+    READERS,
+    JobProgress,
+    RecordList,
+    check_part,
+    progress_of,
+    read_record,
+    record_lists,
+    records,
+)
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged

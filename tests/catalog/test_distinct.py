@@ -26,7 +26,7 @@ from enumerate.catalog.verify import verify
 from enumerate.ledger.layout import DISTINCT as FOLDER
 from enumerate.ledger.layout import DISTINCT_RECORD as NAME
 from enumerate.ledger.layout import STAGING
-from enumerate.ledger.records import find_distinct
+from enumerate.ledger.manifest import find_distinct
 from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
 from enumerate.model.board import Board

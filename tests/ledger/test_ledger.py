@@ -10,12 +10,11 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.ledger.job_progress import records
 from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
 from enumerate.ledger.layout import MANIFEST as NAME
 from enumerate.ledger.manifest import read_manifest, replace_manifest, seal, unseal
 from enumerate.ledger.parts import Sink
-from enumerate.ledger.records import name_of
+from enumerate.ledger.records import name_of, records
 from enumerate.ledger.storage import is_url, open_storage
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 from enumerate.model.jobs import BUDGET, Totals
@@ -223,7 +222,7 @@ def test_a_worker_of_a_run_that_was_taken_away_writes_nothing(run_place):
     storage = open_storage(run_place)
     storage.remove([name for name, _ in storage.entries(".") if name.startswith(("tours/", "_run/"))])
     before = run_files(run_place)
-    with pytest.raises(Stopped, match="this run was taken away"):
+    with pytest.raises(Stopped, match="this run was removed"):
         run_slice(config, "an earlier one", slice_)
     assert run_files(run_place) == before
 

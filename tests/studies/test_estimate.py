@@ -17,11 +17,20 @@ import pytest
 from enumerate.cli.app import main
 from enumerate.executors.events import Finished, Lost, Quarantined
 from enumerate.model.errors import BadRequest, EnumerateError
-from enumerate.studies.estimate import estimate as estimating
-from enumerate.studies.estimate import strata as stratifying
-from enumerate.studies.estimate.estimate import BatchResult, BatchTask, Estimate, Goal, as_share, estimate, student_95
-from enumerate.studies.estimate.strata import Strata, beginnings, make_strata
-from enumerate.studies.estimate.text import estimate_json, estimate_lines
+from enumerate.studies import estimate as estimating
+from enumerate.studies import strata as stratifying
+from enumerate.studies.estimate import (
+    BatchResult,
+    BatchTask,
+    Estimate,
+    Goal,
+    as_share,
+    estimate,
+    estimate_json,
+    estimate_lines,
+    student_95,
+)
+from enumerate.studies.strata import Strata, beginnings, make_strata
 
 from ..support.commands import arguments, command, environment_with, kill_a_worker
 from ..support.published import PUBLISHED

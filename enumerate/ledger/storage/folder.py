@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from ...model.errors import Damaged, Locked
-from ..layout import LOCK, RUN_FILES, STAGING, parse_staged_name, staged_name
+from ..layout import LOCK, RUN_FILES, STAGING, staged_name, staged_pattern
 from .protocol import Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -68,9 +68,8 @@ class Folder:
         _sync_folder(path.parent)
 
     def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
-        for left in self.path(STAGING).glob("*"):  # of a call that was killed: who calls this has the lock
-            if parse_staged_name(f"{STAGING}/{left.name}") == folder:
-                shutil.rmtree(left, ignore_errors=True)
+        for left in self.root.glob(staged_pattern(folder)):  # of a call that was killed: who calls this has the lock
+            shutil.rmtree(left, ignore_errors=True)
         made = self.path(staged_name(folder))
         try:
             _make_folder(made / "old")

@@ -17,10 +17,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
-from ...ledger.job_progress import JobProgress
 from ...ledger.layout import MANIFEST, is_of_start
 from ...ledger.parts import COUNTED
-from ...ledger.records import read_record
+from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult

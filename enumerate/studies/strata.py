@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels import descent
-from ...model.board import Board
-from ...model.config import Config
-from ...model.errors import BadRequest
-from ...model.jobs import Cursor
-from ...model.theorems import why_no_tour_from
-from ...plan.plan import choose_starts, refuse_impossible
-from ...plan.sizes import Descents, Guess
+from ..kernels import descent
+from ..model.board import Board
+from ..model.config import Config
+from ..model.errors import BadRequest
+from ..model.jobs import Cursor
+from ..model.theorems import why_no_tour_from
+from ..plan.plan import choose_starts, refuse_impossible
+from ..plan.sizes import Descents, Guess
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
