@@ -48,7 +48,7 @@ Blocks = Iterator[Rows]
 
 @dataclass(frozen=True)
 class Report:
-    """What came out, and whether the run was finished."""
+    """What was found, and whether the run was finished."""
 
     variants: tuple[Classes, ...]
     complete: bool
@@ -61,7 +61,7 @@ class Report:
 
     @property
     def lines(self) -> list[str]:
-        """For people."""
+        """For the terminal."""
         lines = [
             f"{each.classes:,} distinct {each.variant} tours among {each.found:,};"
             f" with their images under the board's symmetries, {each.multiplicity:,} undirected ones"
@@ -72,7 +72,7 @@ class Report:
 
     @property
     def document(self) -> dict[str, Any]:
-        """For machines."""
+        """For --json."""
         counts = {
             each.variant: {"classes": each.classes, "multiplicity": each.multiplicity, "found": each.found}
             for each in self.variants
@@ -106,7 +106,6 @@ def write_distinct(
 
 
 def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
-    """The same, but nothing is written."""
     began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
         source = Source(run, memory, tempfile.gettempdir(), advance)
@@ -125,8 +124,6 @@ def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = 
 
 
 class Source:
-    """The tours of a run, and room to group them."""
-
     def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
         if memory < LEAST_MEMORY:
             raise BadRequest(f"memory is at least {LEAST_MEMORY:,} bytes: {memory:,}")
@@ -144,7 +141,7 @@ class Source:
         return sum(part.rows for part in self.parts[variant])
 
     def refuse_small_disk(self, writing: bool) -> None:
-        """Refuse if tours that do not fit into memory may not fit on the disk. There can be no more than there are."""
+        """Refuse if the tours may fit neither into memory nor on the disk."""
         fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
         counts = [count for count in map(self.count, self.parts) if count > fitting]
         twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
@@ -221,7 +218,6 @@ def _files(source: Source, variants: list[Classes], group_bytes: int, groups: in
 
 
 def _parts(packing: Packing, blocks: Blocks, group_bytes: int, groups: int) -> Iterator[tuple[memoryview, int]]:
-    """The content of each part, and its rows."""
     writer = PartWriter(distinct_schema(packing.board))
     group_rows = max(1, group_bytes // (8 * packing.key))
     for group in regrouped(blocks, group_rows):
@@ -250,7 +246,6 @@ def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
 
 
 def _columns(packing: Packing, rows: Rows) -> list[pa.Array]:
-    """Rows as the columns of `distinct_schema`."""
     kinds = packing.kinds(rows)
     starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
     names = pa.array([packing.board.name(int(start)) for start in starts])

@@ -99,7 +99,6 @@ class Packing:
         return rows
 
     def tours(self, rows: Rows) -> Tours:
-        """The canonical tours of rows."""
         width = self.dtype.itemsize
         squares = np.ascontiguousarray(rows[:, : self.key], dtype=">u8").view(f">u{width}")
         tours: Tours = squares[:, : self.board.length].astype(self.dtype)

@@ -44,7 +44,7 @@ BATCH_TOURS = 65_536
 
 
 def plan_of(storage: Storage, config: Config) -> tuple[Job, ...]:
-    """As it was written down; made again where that is quick, and of a run that was begun before plans were written."""
+    """As it was written down; else made again, which is quick unless the run is from before plans were written."""
     return read_plan(storage) if needs_estimates(config) and storage.exists(PLAN) else make_plan(config)
 
 
@@ -108,7 +108,6 @@ class Run:
         return progress_of(self.storage, self.plan, self.record_lists, self._read_record)
 
     def records(self, job: JobProgress) -> Iterator[SliceResult]:
-        """All records of a job, in order."""
         return records(self.storage, job, self._read_record)
 
     @property
@@ -165,7 +164,7 @@ class Run:
             yield decode_tours(rows, self.board, part.kind == "closed", part.name)
 
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
-        """Some tours of one part, by their places in it, from 0 and ascending; row groups without any are skipped."""
+        """Some tours of one part, by their numbers from 0, ascending; row groups without any are skipped."""
         with self._opened(part, tours_schema(self.board), None) as file:
             first, tables = 0, []
             for group in range(file.num_row_groups):
@@ -178,16 +177,14 @@ class Run:
         return decode_tours(batch, self.board, part.kind == "closed", part.name)
 
     def structured(self, part: Part) -> NDArray[np.bool_]:
-        """For each tour of one part whether it is structured."""
         return np.asarray(self._column(part, "structured").to_numpy())
 
     def symmetries(self, part: Part) -> NDArray[np.uint8]:
-        """For each tour of one part its place in SYMMETRIES."""
+        """Indices into SYMMETRIES."""
         column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
         return decode_symmetries(column, part.name)
 
     def iterations(self, part: Part) -> NDArray[np.int64]:
-        """When each tour of one part was found."""
         return np.asarray(self._column(part, "iteration").to_numpy())
 
     def _column(self, part: Part, name: str) -> pa.ChunkedArray:
@@ -248,7 +245,6 @@ class Run:
 
 
 def _kinds(variant: str | None) -> tuple[str, ...]:
-    """The kinds of tours that are asked for."""
     if variant not in (None, "open", "closed"):
         raise BadRequest(f"variant is open or closed: {variant!r}")
     return ("open", "closed") if variant is None else (variant,)

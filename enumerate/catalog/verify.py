@@ -46,7 +46,7 @@ _BATCH_TOURS = 16_384  # small enough to stay in a core's cache
 
 @dataclass
 class Verdict:
-    """What was read, and everything found wrong, each with the name of its file."""
+    """What was read, and what was found wrong, each with the name of its file."""
 
     records: int = 0
     tours: int = 0
@@ -73,7 +73,7 @@ class Verdict:
 
 
 def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Verdict:
-    """Read everything of a run; `advance` is told the share that each step was of the whole."""
+    """Read everything of a run; `advance` is called with the share of each step."""
     verdict = Verdict()
     with run.storage.lock_for_reading():
         config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense

@@ -28,16 +28,12 @@ _staged = itertools.count()
 
 
 class RecordName(NamedTuple):
-    """What the name of a commit record says."""
-
     job: int
     slice: int
     cut: int | None
 
 
 class PartName(NamedTuple):
-    """What the name of a part of tours or times says."""
-
     kind: str
     start: str
     job: int
@@ -64,7 +60,6 @@ def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, che
 
 
 def parse_part_name(name: str) -> PartName | None:
-    """What a part's name says, or None if it is not the name of a part."""
     match = _PART.fullmatch(name)
     if not match:
         return None
@@ -74,7 +69,6 @@ def parse_part_name(name: str) -> PartName | None:
 
 
 def is_of_start(name: str, start: str) -> bool:
-    """Whether a part holds the tours from this start square."""
     part = parse_part_name(name)
     return part is not None and part.start == start
 

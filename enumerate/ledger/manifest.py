@@ -32,8 +32,6 @@ _SEAL = "sha256"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of run.json."""
-
     id: str  # another one after --fresh
     identity: dict[str, str | int | float | bool]
     max: int
@@ -73,7 +71,6 @@ class Manifest:
 
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:
-    """Begin a run, with the epoch of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions(), "")
     manifest = replace(manifest, epoch=manifest.new_epoch())
@@ -140,7 +137,6 @@ def package_versions() -> dict[str, str]:
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The document as JSON with its checksum in it."""
     return _line({**document, _SEAL: hashlib.sha256(_line(document)).hexdigest()})
 
 
@@ -236,7 +232,6 @@ def record_distinct(storage: Storage, distinct: Distinct) -> None:
 
 
 def find_distinct(storage: Storage) -> Distinct | None:
-    """The record, or None if there are no distinct tours."""
     if not storage.exists(DISTINCT_RECORD):
         return None
     where = storage.where(DISTINCT_RECORD)

@@ -29,7 +29,6 @@ from .storage import Storage
 
 
 def fields(kind: pa.DataType, *names: str, nullable: bool = False) -> list[pa.Field]:
-    """Columns of one type."""
     return [pa.field(name, kind, nullable) for name in names]
 
 
@@ -104,13 +103,11 @@ class PartWriter:
         self.rows += len(columns[0])
 
     def close(self) -> memoryview:
-        """The bytes of the part."""
         self.writer.close()
         return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
 
 
 def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
-    """A batch as the columns of `tours_schema`."""
     return [
         tour_column(batch.tours, board),
         pa.array(batch.iterations),
@@ -129,7 +126,6 @@ def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
 
 
 def times_columns(batch: Batch) -> list[pa.Array]:
-    """A batch as the columns of `TIMES_SCHEMA`."""
     assert batch.efforts is not None
     placements, attempts, nanoseconds = batch.efforts.T
     seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
@@ -179,12 +175,12 @@ class Sink:
         return self.writers[kind, start]
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
-        """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
+        """`cut`: after how many iterations the budget ended the slice, if it did."""
         ordered = sorted(self.writers.items(), key=lambda item: item[0])
         return tuple(self._publish(kind, start, writer, cut) for (kind, start), writer in ordered)
 
     def publish_again(self, recorded: SliceResult) -> None:
-        """Bring back what was cleared away as unrecorded before the record came: the record counts."""
+        """Restore parts that were tidied away before the record came."""
         for part in recorded.parts:
             if part.name in self.published and not self.storage.exists(part.name):
                 self.storage.create(part.name, self.published[part.name])
@@ -252,7 +248,6 @@ def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
 
 
 def counts_of(batch: Batch) -> dict[str, int]:
-    """How many tours of each kind a batch has."""
     closed = int(np.count_nonzero(batch.closed))
     kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
     numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
@@ -272,7 +267,7 @@ def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:
 
 @contextmanager
 def open_part(data: bytes, schema: pa.Schema, name: str) -> Iterator[pq.ParquetFile]:
-    """A part to read from, with page checksums verified; whatever is wrong with it is damage."""
+    """Opens a part and verifies its page checksums; whatever is wrong with it is damage."""
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
             if not file.schema_arrow.equals(schema, check_metadata=True):
@@ -302,7 +297,7 @@ def decode_squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
 
 
 def decode_symmetries(column: pa.DictionaryArray, name: str) -> NDArray[np.uint8]:
-    """The places of a column's values in SYMMETRIES, whatever dictionary it was written with."""
+    """Indices into SYMMETRIES, whatever dictionary the column was written with."""
     names = column.dictionary.to_pylist()
     if not set(names) <= set(SYMMETRIES):
         raise Damaged(f"damaged, an unknown symmetry: {name}")

@@ -42,13 +42,13 @@ def commit(storage: Storage, result: SliceResult) -> SliceResult:
 
 
 def remove_slice(storage: Storage, result: SliceResult) -> None:
-    """Take a slice back, the record first: one without its parts would be damage."""
+    """Remove a slice, the record first: one without its parts would be damage."""
     storage.remove([name_of(result)])
     storage.remove(part.name for part in result.parts)
 
 
 def read_record(storage: Storage, name: str) -> SliceResult:
-    """A record, if it is sound and the one that its name says."""
+    """A record that is sound and under its own name."""
     document = unseal(storage.read(name), name)
     try:
         result = _result(document)
@@ -148,8 +148,6 @@ ReadRecord = Callable[[Storage, str], SliceResult]
 
 @dataclass
 class JobProgress:
-    """Where one job stands by its last record."""
-
     job: Job
     last: SliceResult | None = None
     weight: float = 1.0  # its share of the whole: estimated iterations, or all alike

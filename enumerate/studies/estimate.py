@@ -66,8 +66,6 @@ def as_share(text: str) -> float:
 
 @dataclass(frozen=True)
 class BatchTask:
-    """One batch of descents, by its number."""
-
     key: int
 
     @property
@@ -126,7 +124,6 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """Half of the interval, relative to the estimate."""
         width = self.half_width
         return 0.0 if width == 0 else width / self.tours if self.tours > 0 else math.inf
 
@@ -165,7 +162,6 @@ def student_95(freedom: int) -> float:
 
 
 def run_batch(strata: Strata, task: BatchTask) -> BatchResult:
-    """One batch, on a worker."""
     sums = strata.sums(task.key)
     return BatchResult(
         tours=float(strata.factors @ sums[:, descent.TOURS]),
@@ -181,7 +177,7 @@ def estimate(
     stopping: Callable[[], bool] = lambda: False,
     batch_placements: int = BATCH_PLACEMENTS,
 ) -> Estimate:
-    """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
+    """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
     serial = config.executor == "serial"
     with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
@@ -202,7 +198,7 @@ def estimate(
 
 
 class Progress:
-    """Batches on their way: which are queued, which are done before their turn, and whether there are enough."""
+    """Which batches are queued, which are done before their turn, and whether there are enough."""
 
     def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
         self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
@@ -263,7 +259,6 @@ def plus_minus(found: Estimate) -> str:
 
 
 def estimate_lines(found: Estimate) -> list[str]:
-    """What the end of an estimate prints."""
     if not found.batches:
         return ["stopped before the first batch of descents was done: nothing is known yet"]
     lines = [f"{_what(found)} on {found.config.board}"]
@@ -277,7 +272,6 @@ def estimate_lines(found: Estimate) -> list[str]:
 
 
 def _published(found: Estimate) -> list[str]:
-    """What is known exactly, where it is."""
     board, variant = found.config.board, found.config.variant
     known = published(board, "cycles") if variant == "closed" else published_tours(board, variant)
     if not known or found.config.start != "all":
@@ -294,7 +288,6 @@ def _interval(found: Estimate, share: float) -> str:
 
 
 def _what(found: Estimate) -> str:
-    """Which tours are counted."""
     kinds = {"open": "open tours", "closed": "closed tours", "both": "tours, closed ones cut at each of their moves,"}
     from_ = "" if found.config.start == "all" else f" that start on {found.config.start}"
     return kinds[found.config.variant] + from_
@@ -337,7 +330,6 @@ def estimate_json(found: Estimate) -> dict[str, Any]:
 
 
 def _plain(value: float, bits: int) -> float | None:
-    """A double, if there is one."""
     try:
         value = math.ldexp(value, bits)
     except OverflowError:

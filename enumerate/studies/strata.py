@@ -58,7 +58,6 @@ class Strata:
         return self.config.board.length - len(self.prefixes[0]) if self.is_large and self.prefixes else 0
 
     def sums(self, batch: int) -> NDArray[np.float64]:
-        """The sums of one batch, a row for each stratum."""
         return _descents(self.config, self.config.seed, self.is_large).sums(self.prefixes, self.counts, batch)
 
 

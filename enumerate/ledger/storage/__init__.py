@@ -32,7 +32,7 @@ def open_storage(output: str) -> Storage:
 
 @contextmanager
 def stopped_by_storage(output: str) -> Iterator[None]:
-    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
+    """A full disk, or a store out of reach, stops the run; what is finished stays."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def stopped_by_storage(output: str) -> Iterator[None]:
 
 
 def free_bytes(output: str) -> float:
-    """What the disk of a folder has left, or of the nearest folder above it that is there."""
+    """Free space on the disk of a folder, or of the nearest folder above it that exists."""
     if is_url(output):
         return math.inf
     folder = os.path.abspath(output)

@@ -25,8 +25,6 @@ _LOCK_ATTEMPTS = 10
 
 
 class Folder:
-    """The files of one run."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         self.output = str(root)
@@ -97,7 +95,7 @@ class Folder:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[Folder]:
-        """The folder is made if need be. If an error comes before anything was written, it goes as it came."""
+        """Makes the folder if there is none, and removes it again if an error comes before anything was written."""
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
         try:
@@ -117,7 +115,7 @@ class Folder:
             raise
 
     def _lock_file(self) -> IO[str]:
-        """Open in a folder that is made if need be: another coordinator, refused, may be taking it away again."""
+        """Another coordinator, refused, may be removing the folder at the same time."""
         for _ in range(_LOCK_ATTEMPTS):
             with contextlib.suppress(FileNotFoundError):
                 _make_folder(self.path(LOCK).parent)
@@ -193,7 +191,6 @@ def _write_synced(path: Path, data: Buffer) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and those above it, durably."""
     if not folder.exists():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)

@@ -32,8 +32,6 @@ _POLL_SECONDS = 0.5
 
 
 class Lease:
-    """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
-
     def __init__(self, store: Any, name: str, output: str, ask: Ask, renew_seconds: float) -> None:
         self.store, self.name, self.output, self.ask, self.renew_seconds = store, name, output, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
@@ -49,7 +47,7 @@ class Lease:
             raise Locked(f"another coordinator has taken this run over: {self.output!r}")
 
     def confirm(self) -> None:
-        """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
+        """Before something is removed or replaced: a coordinator that was suspended may not hold the run any more."""
         asleep = time.monotonic() - self.renewed > 2 * self.renew_seconds
         if asleep and not self.lost and not self._write(self.version):
             self.lost = True
@@ -117,7 +115,6 @@ class Lease:
                 _log.debug("the lease of %s could not be renewed: %r", self.output, error)
 
     def _found(self) -> dict[str, str]:
-        """The version that is there, or none."""
         answer = self.ask(lambda: found(self.store.head, self.name))
         return _version(answer) if answer else {}
 

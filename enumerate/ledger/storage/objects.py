@@ -159,7 +159,7 @@ class Bucket:
 
 
 class Passing(Exception):
-    """Neither done nor refused: to be tried again."""
+    """Neither done nor refused: try again."""
 
 
 @dataclass

@@ -10,14 +10,12 @@ Buffer = bytes | memoryview
 
 
 class Entry(NamedTuple):
-    """A file as a listing shows it."""
-
     name: str
     size: int
 
 
 class Hold(Protocol):
-    """A run that is held."""
+    """A locked run."""
 
     def check(self) -> None:
         """Raise Locked if another has taken it over."""
@@ -36,7 +34,7 @@ class Storage(Protocol):
     def read(self, name: str) -> bytes: ...
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """All files below a folder, in any order, one after the other: there may be millions."""
+        """All files below a folder, in any order. There may be millions."""
 
     def create(self, name: str, data: Buffer) -> bool:
         """Publish a new file, durably; False, and no change, if the name is taken."""

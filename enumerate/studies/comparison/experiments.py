@@ -73,7 +73,6 @@ def one_row_each(
 
 
 def grouped(rows: Iterable[Row], name: Callable[[Row], str]) -> dict[str, list[Row]]:
-    """The rows by the name of the line that shows them."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(name(row), []).append(row)
@@ -233,7 +232,6 @@ def _growth_tables(runs: Runs) -> Tables:
 
 
 def _growth_total(run: Run, total: Row) -> Row:
-    """What a run found in all, with or without pruning."""
     return {"pruned": run.config.prune, "tours": total["tours_open"], "iterations": total["iterations"],
             "seconds": total["search_seconds"]}  # fmt: skip
 
@@ -295,7 +293,7 @@ def _success_chart(tables: Tables) -> str:
 
 
 def _corners(largest: int) -> Experiment:
-    """Whether the rules that know one way only ever fail from the corner: every square board, size by size."""
+    """Whether the rules without random ties ever fail from the corner: every square board, size by size."""
     common: Row = {"strategy": "greedy", "variant": "both", "start": "a1", "write": False}
     trials = tuple(
         trial(f"{ties}-{side}", side, ties=ties, **common)

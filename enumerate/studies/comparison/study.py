@@ -42,7 +42,6 @@ NAMES = tuple(experiment.name for experiment in experiments(8))
 
 
 def chosen(names: str, largest: int) -> list[Experiment]:
-    """The experiments of a list of names, or all of them."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     for word in words:
         if word not in NAMES:
@@ -194,7 +193,6 @@ def _page(experiments_: list[Experiment], tables: Tables) -> str:
 
 
 def _table_text(table: pa.Table) -> str:
-    """A table in Markdown, cut short where it is long."""
     lines = ["| " + " | ".join(name.replace("_", " ") for name in table.column_names) + " |"]
     lines.append("|" + "---|" * table.num_columns)
     rows = table.slice(0, SHOWN_ROWS).to_pylist()

@@ -72,7 +72,7 @@ def _peak(what: str, width: int, length: int) -> int:
 
 
 def memory_limit(gib: float) -> int:
-    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB where nobody knows what is free."""
+    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB if that is unknown."""
     free = available_memory()
     if not 0 <= gib < 2**20:  # also what is no number
         raise BadRequest(f"memory is a number of GiB; 0 means half of what is free: {gib}")
@@ -84,7 +84,7 @@ def memory_limit(gib: float) -> int:
 
 
 def available_memory() -> int | None:
-    """The bytes that this machine, or the container that we are in, can still give, if it says so."""
+    """The free bytes of this machine, or of the container that we are in, if known."""
     found = [limit for limit in (_free(), _container()) if limit is not None]
     return min(found, default=None)
 

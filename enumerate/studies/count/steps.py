@@ -47,7 +47,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What the kernel is told about one square; see `kernels.frontier.advance`."""
+    """What the kernel needs to know about one square; see `kernels.frontier.advance`."""
 
     square: int
     old_length: int
