@@ -39,7 +39,7 @@ LEAST_MEMORY = 2**16
 GROUP_BYTES = 2**22  # of tours in a row group
 GROUPS = 16  # in a part
 
-_BATCH_BYTES = 2**20  # of tours that are packed at a time: small enough to stay in a core's cache
+_BATCH_BYTES = 2**20  # of tours that are packed at a time: they fit into a core's cache
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
 
 Advance = Callable[[float], object]
@@ -90,8 +90,8 @@ def write_distinct(
 ) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
-    The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
-    told the share that each step was of the whole. A part has so many row groups, each with so many bytes of tours.
+    The run is locked meanwhile. `memory` is for tours, beside what the program itself takes. `advance` is called with
+    the share of each step. A part has at most `groups` row groups, each with `group_bytes` of tours.
     """
     began, run = time.perf_counter(), Run(output)
     storage, variants = run.storage, list[Classes]()
@@ -126,7 +126,7 @@ def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = 
 class Source:
     def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
         if memory < LEAST_MEMORY:
-            raise BadRequest(f"memory is at least {LEAST_MEMORY:,} bytes: {memory:,}")
+            raise BadRequest(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory:,}")
         if not run.config.write:
             raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
         self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance

@@ -150,10 +150,10 @@ class Run:
                         return tour
                     left -= len(batch.tours)
             left -= part.rows
-        count = sum(part.rows for part in self.parts(start, variant))
+        count = number - left  # all parts were passed
         if not count:
             raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
-        raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
+        raise BadRequest(f"number must be from 1 to {count:,}, the number of tours, got {number}")
 
     def read_part(self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None) -> Iterator[Batch]:
         """The tours of one part, batch by batch, with page checksums verified; without what each of them took.
@@ -206,14 +206,12 @@ class Run:
     def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
         start = rows.column("start")
         squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
+        plain = ("multiplicity", "found", "iteration", "structured")
         return DistinctTours(
-            decode_squares(rows.column("tour"), self.board),
-            rows.column("multiplicity").to_numpy(),
-            rows.column("found").to_numpy(),
-            squares[start.indices.to_numpy()],
-            rows.column("iteration").to_numpy(),
-            rows.column("structured").to_numpy(zero_copy_only=False),
-            decode_symmetries(rows.column("symmetry"), part.name),
+            tours=decode_squares(rows.column("tour"), self.board),
+            start=squares[start.indices.to_numpy()],
+            symmetry=decode_symmetries(rows.column("symmetry"), part.name),
+            **{name: rows.column(name).to_numpy(zero_copy_only=False) for name in plain},
         )
 
     def times(self, start: str | None = None) -> pa.Table:
@@ -246,5 +244,5 @@ class Run:
 
 def _kinds(variant: str | None) -> tuple[str, ...]:
     if variant not in (None, "open", "closed"):
-        raise BadRequest(f"variant is open or closed: {variant!r}")
+        raise BadRequest(f"variant must be open or closed, got {variant!r}")
     return ("open", "closed") if variant is None else (variant,)

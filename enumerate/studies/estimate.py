@@ -1,8 +1,8 @@
 """How many tours are there? Estimated by random descents (Knuth 1975), in batches that any worker can make.
 
-A batch is so many descents in each stratum, and its result an estimate whose mean is the number of tours. Batches are
-independent and alike, so their scatter tells how far their mean may be off. They count in the order of their numbers,
-and only while none is missing: so many batches give the same estimate, whoever made them and in whatever sequence.
+A batch has a number of descents for each stratum, and its result is an estimate whose mean is the number of tours.
+Batches are independent and alike, so their scatter shows how far off their mean may be. They count in the order of
+their numbers, so the same number of batches gives the same estimate, whoever made them and in whatever order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..model.numbers import estimated
 from ..run.handshake import Handshake
 from .strata import BATCH_PLACEMENTS, Strata, make_strata
 
-LEAST_BATCHES = 32  # fewer tell too little about their scatter
+LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
 LARGE_SHARE = 0.02  # of the estimate, from a single descent: then others as large may have been missed
 
@@ -40,16 +40,16 @@ class Goal:
     """When an estimate is good enough: whichever comes first."""
 
     seconds: float | None = None
-    error: float | None = None  # half of the interval, relative to the estimate
+    error: float | None = None  # half of the confidence interval, relative to the estimate
     descents: int | None = None
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise BadRequest(f"seconds is a number above 0: {self.seconds}")
+            raise BadRequest(f"seconds must be a number above 0, got {self.seconds}")
         if self.error is not None and not 0 < self.error < 1:
-            raise BadRequest(f"error is a share between 0 and 100 %, such as 1%: {self.error:.6g}")
+            raise BadRequest(f"error must be between 0 and 100 %, such as 1%, got {self.error:.6g}")
         if self.descents is not None and self.descents < 1:
-            raise BadRequest(f"descents is a whole number above 0: {self.descents}")
+            raise BadRequest(f"descents must be a whole number above 0, got {self.descents}")
 
     def or_default(self) -> Goal:
         return Goal(SECONDS, ERROR) if self == Goal() else self
@@ -61,7 +61,7 @@ def as_share(text: str) -> float:
     try:
         return float(digits) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
-        raise BadRequest(f"expected a share such as 1% or 0.01: {text!r}") from None
+        raise BadRequest(f"expected a share such as 1% or 0.01, got {text!r}") from None
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval that holds the truth 95 times of 100: Student's t for the means of batches."""
+        """Half of the 95 % confidence interval: Student's t for the means of batches."""
         if not self.strata.prefixes:
-            return 0.0  # no tour begins so, and that is certain
+            return 0.0  # there is certainly no tour
         if self.batches < 2 or self.tours == 0:
             return math.inf
         return student_95(self.batches - 1) * math.sqrt(self.deviations / (self.batches - 1) / self.batches)
@@ -138,7 +138,7 @@ class Estimate:
         if not self.strata.prefixes:
             return None
         if self.tours == 0:
-            return "no descent has met a tour"
+            return "no descent has found a tour"
         if self.batches < LEAST_BATCHES:
             return f"only {self.batches} batches of descents: too few to know how they scatter"
         if self.largest_share > LARGE_SHARE:
@@ -206,12 +206,11 @@ class Progress:
         self.queued = 0
         per_batch = max(1, found.strata.descents)
         self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
-        if not found.strata.prefixes:  # no tour begins so: one empty batch says it all
+        if not found.strata.prefixes:  # there is no tour: one empty batch is enough
             self.most = 1
         self.is_reached = False
 
     def refilled(self, queue: deque[BatchTask], slots: int) -> deque[BatchTask]:
-        """Enough to do for every worker."""
         while len(queue) < slots and self.queued < self.most:
             queue.append(BatchTask(self.queued))
             self.queued += 1
@@ -228,7 +227,6 @@ class Progress:
         self.found.seconds = time.monotonic() - self.began
 
     def _count(self) -> None:
-        """Batches whose turn has come."""
         found = self.found
         while found.batches in self.early and not self.is_reached:
             found.add(self.early.pop(found.batches))
@@ -237,7 +235,7 @@ class Progress:
             self.is_reached = found.batches >= self.most or is_sure
 
     def should_stop(self) -> bool:
-        """An estimate without an interval is none, so the clock is only asked when there is one."""
+        """Never before there is a confidence interval, however late it is."""
         over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
         return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
 

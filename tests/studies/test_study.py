@@ -146,7 +146,7 @@ def test_a_worker_that_is_killed_costs_one_run_and_the_tables_are_the_same(tmp_p
     [
         (
             ("--experiments", "sucess"),
-            "tours, scaling, growth, success, corners: 'sucess'",
+            "tours, scaling, growth, success, corners, got 'sucess'",
         ),
         (("--largest", "7"), "largest must be a whole number from 8 to 512, got 7"),
         (("--workers", "-1"), "workers must be a whole number from 0 to 1,024 (0 means one for each core), got -1"),

@@ -166,19 +166,19 @@ class Folder:
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            # Some file systems have no hard links. Then only one machine may work here, where no two workers are at
-            # one slice: the coordinator ends one before it hires the next.
+            # Some file systems have no hard links. Then only one machine may work here, where no two workers have the
+            # same slice: the coordinator ends one before it starts the next.
             self.has_links = False
             created = not path.exists()
             if created:
                 os.replace(staged, path)
-        _sync_folder(path.parent)  # also if another was first: it may have been killed before it came to this
+        _sync_folder(path.parent)  # also if another was first: it may have been killed before it synced
         return created
 
     def _with_folder(self, name: str) -> Path:
         """The path of a file whose folder exists, durably. The folder of the run itself is only made by `lock`."""
         path = self.path(name)
-        self.path(RUN_FILES).stat()  # fails if somebody has taken the run away: it must not rise again in pieces
+        self.path(RUN_FILES).stat()  # fails if the run was removed: it must not come back in pieces
         _make_folder(path.parent)
         return path
 

@@ -142,7 +142,7 @@ class Bucket:
             except (BaseError, FileNotFoundError, Passing) as error:  # what is not found here is the bucket
                 lasting = not isinstance(error, GenericError | Passing) or self._is_refusal(error)
                 if lasting or time.monotonic() + pause > give_up:
-                    # Out of reach by now: what is still to be tidied up may try, but not for long.
+                    # Out of reach: tidying up may still try, but not for long.
                     self.client.patience = 1.0
                     raise OSError(None, _reason(error)) from None  # the error itself may name keys
             time.sleep(pause * random.uniform(0.5, 1.0))
@@ -190,17 +190,17 @@ _ASK_AGAIN = timedelta(minutes=10)
 
 
 def _s3_settings() -> dict[str, Any]:
-    """What obstore is told beyond what it finds by itself: how to get credentials, the endpoint and the region."""
+    """What obstore does not find by itself: how to get credentials, the endpoint and the region."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         if not re.fullmatch(r"[!-~]*", os.environ.get(name, "")):
-            raise BadRequest(f"{name} has a character that no key has")
+            raise BadRequest(f"{name} must be printable ASCII without spaces")
     provider, profile = (None, {}) if "AWS_ACCESS_KEY_ID" in os.environ else _from_boto3()
     endpoint = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
     region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region") or "us-east-1"
     if endpoint and not re.fullmatch(r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?", endpoint):
-        raise BadRequest(f"the endpoint of S3 is http(s)://host:port: {endpoint!r}")
+        raise BadRequest(f"the endpoint of S3 must be http(s)://host:port, got {endpoint!r}")
     if not re.fullmatch(r"[\w.-]+", region):
-        raise BadRequest(f"the region of S3 is a word such as us-east-1: {region!r}")
+        raise BadRequest(f"the region of S3 must be a word such as us-east-1, got {region!r}")
     config = {"region": region} | ({"endpoint": endpoint} if endpoint else {})
     return {"config": config, "credential_provider": provider}
 
@@ -228,11 +228,11 @@ def _from_boto3() -> tuple[Any, dict[str, Any]]:
         if session.get_credentials() is None and not asked:
             return None, profile
         provider = Boto3CredentialProvider(session, ttl=_ASK_AGAIN)
-        provider()  # what is wrong with them is said now, not at the first request
+        provider()  # so that an error comes now, not at the first request
     except Exception as error:  # of boto3, of what it calls, of the file; the text may quote what a program printed
         raise BadRequest(
             f"no credentials from the AWS profile: {asked or 'default'!r} ({type(error).__name__});"
-            " `aws sts get-caller-identity` tells more"
+            " `aws sts get-caller-identity` shows more"
         ) from None
     return provider, profile
 

@@ -1,4 +1,4 @@
-"""What a user wants to know of a board: how many tours it has, of which kind, and from which squares.
+"""How many tours a board has, of which kind, and from which squares.
 
 Counts are compared with what others have published; a difference is an error of ours, and a loud one. Then they are
 shown, as lines and a table or as a document for machines.
