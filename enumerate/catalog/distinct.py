@@ -25,11 +25,10 @@ from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
 from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
-from ..ledger.records import check_part
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores
-from ..model.errors import BadRequest, Damaged
+from ..model.errors import BadRequest
 from ..model.jobs import Part
 from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
 from .reader import Run
@@ -181,14 +180,7 @@ class Source:
     def _batches(self, variant: str) -> Iterator[Batch]:
         batch_tours = max(1, min(_BATCH_BYTES, self.memory // 16) // self.run.config.tour_bytes)
         for part in self.parts[variant]:
-            data, count = check_part(self.run.storage, part), 0
-            for batch in self.run.read_part(part, batch_tours, data):
-                if batch.tours.max() >= self.run.board.squares:  # the kernel trusts them
-                    raise Damaged(f"damaged, a tour leaves the board: {part.name}")
-                count += len(batch.tours)
-                yield batch
-            if count != part.rows:
-                raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
+            yield from self.run.checked_part(part, batch_tours)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

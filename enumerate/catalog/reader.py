@@ -29,13 +29,22 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.records import JobProgress, ReadRecord, RecordList, progress_of, read_record, record_lists, records
+from ..ledger.records import (
+    JobProgress,
+    ReadRecord,
+    RecordList,
+    check_part,
+    progress_of,
+    read_record,
+    record_lists,
+    records,
+)
 from ..ledger.storage import Storage, open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
-from ..model.errors import BadRequest
+from ..model.errors import BadRequest, Damaged
 from ..model.jobs import TIMES, Job, Part, SliceResult
 from ..model.tour import Tours
 from ..plan.plan import make_plan, needs_estimates
@@ -162,6 +171,17 @@ class Run:
         """
         for rows in self._read(part, tours_schema(self.board), batch_tours, data):
             yield decode_tours(rows, self.board, part.kind == "closed", part.name)
+
+    def checked_part(self, part: Part, batch_tours: int) -> Iterator[Batch]:
+        """The same, compared with the record: size, checksum and number of tours, and none leaves the board."""
+        count = 0
+        for batch in self.read_part(part, batch_tours, check_part(self.storage, part)):
+            if batch.tours.max() >= self.board.squares:
+                raise Damaged(f"damaged, a tour leaves the board: {part.name}")
+            count += len(batch.tours)
+            yield batch
+        if count != part.rows:
+            raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
         """Some tours of one part, by their numbers from 0, ascending; row groups without any are skipped."""

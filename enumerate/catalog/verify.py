@@ -1,4 +1,4 @@
-"""A run read back and proved: every file is there and unchanged, and every tour is what its place says it is.
+"""A run read back and proved: every file is there and unchanged, and every tour is what its part says it is.
 
 The tours are judged by `tour`, which knows the definition of a tour and nothing of the search.
 """
@@ -50,10 +50,10 @@ class Verdict:
 
     records: int = 0
     tours: int = 0
-    repeats: int = 0  # tours that were there before, where a strategy picks them at random
+    repeats: int = 0  # tours found before, by a strategy that picks them at random
     complete: bool = True
     damage: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
+    notes: list[str] = field(default_factory=list)  # no damage, but worth knowing
     named: dict[str, Part] = field(default_factory=dict)  # by the records
 
     @property
@@ -76,7 +76,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
     """Read everything of a run; `advance` is called with the share of each step."""
     verdict = Verdict()
     with run.storage.lock_for_reading():
-        config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense
+        config = run.config  # without a sound run.json nothing else makes sense
         try:
             found = record_lists(run.storage, run.plan)
         except Damaged as error:
@@ -99,11 +99,11 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
 
 
 def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
-    """The distinct tours, if there are any: as they were recorded, and of the tours that are there now.
+    """Checks that distinct tours, if there are any, are as recorded, and made of the tours that are there now.
 
-    Returns the names of what belongs to them.
+    Returns the names of their files.
     """
-    remedy = f"`distinct` makes them anew: {run.storage.output!r}"
+    remedy = f"`distinct` makes them again: {run.storage.output!r}"
     names = {name for name, _ in run.storage.entries(DISTINCT)}
     try:
         record = find_distinct(run.storage)
@@ -127,7 +127,7 @@ def _foreign_files(
     known = {MANIFEST, LOCK, *FILES, *([PLAN] if needs_estimates(run.config) else [])}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
-            f"left behind by a late worker, the same command removes it: {record_name(job, *short)}"
+            f"left by a late worker, the command of the run removes it: {record_name(job, *short)}"
             for job, listed in found.items()
             for short in listed.superseded()
         ]
@@ -209,7 +209,7 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
         (attempts >= 1) & (attempts <= run.config.failures) & (length <= placements) & (placements <= attempts * length)
     )
     if not (begins & fits).all() or (known < 0).any():
-        raise Damaged(f"damaged, a tour cannot have taken that: {part.name}")
+        raise Damaged(f"damaged, impossible times of a tour: {part.name}")
 
 
 def _prefix(run: Run, job: Job, part: Part) -> Cursor:
@@ -224,26 +224,25 @@ def _prefix(run: Run, job: Job, part: Part) -> Cursor:
 
 def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) -> Iterator[Batch]:
     """The tours of a part, each batch checked before it is handed on."""
-    data = check_part(run.storage, part)
     _check_name(run.board.name(prefix[0]), result, part)
     if run.config.variant not in (part.kind, "both"):
         raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
-    count, last = 0, result.before.iterations
-    for batch in run.read_part(part, _BATCH_TOURS, data):
+    last = result.before.iterations
+    for batch in run.checked_part(part, _BATCH_TOURS):
         wrong = _why_wrong(run, prefix, part, batch)
         if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
             wrong = "its iterations do not ascend"
         if wrong:
             raise Damaged(f"damaged, {wrong}: {part.name}")
-        count, last = count + len(batch.tours), int(batch.iterations[-1])
+        last = int(batch.iterations[-1])
         yield batch
-    if count != part.rows or last > result.total.iterations:
+    if last > result.total.iterations:
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
 def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None:
     board, tours = run.board, batch.tours
-    if int(tours.max()) >= board.squares or not are_complete(board, tours).all():
+    if not are_complete(board, tours).all():
         return "a tour does not visit every square once"
     if not are_legal(board, tours).all():
         return "a tour has a step that is not a knight's move"
@@ -255,9 +254,9 @@ def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None
         return f"a tour is not {part.kind}"
     place = places(board, tours)
     if (are_structured(board, tours, place) != batch.structured).any():
-        return "a tour is not as structured as it says"
+        return "a tour is not as structured as its column says"
     if (symmetries(board, tours, place) != batch.symmetry).any():
-        return "a tour has another symmetry than it says"
+        return "a tour has another symmetry than its column says"
     if (run.config.only == "structured" and not batch.structured.all()) or (
         run.config.only == "symmetric" and not batch.symmetry.all()
     ):
@@ -282,7 +281,7 @@ def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
 
 
 def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
-    """The summary says what the records say. A run that was killed may have none, or half of it, or an old one."""
+    """The summary agrees with the records. A run that was killed may have none, or half of it, or an old one."""
     if run.manifest.epoch or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
         return
     table = summary_table(run.config, progress)
@@ -296,8 +295,8 @@ def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
 def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
     """Whether a summary in other bytes is sound, too.
 
-    Another pyarrow may have written the same; ours would not. In an unfinished run a late worker may have added a
-    record to those that were summed up; then both files must still be one summary, unharmed.
+    Another version of pyarrow may write the same values in other bytes. In an unfinished run a late worker may have
+    added a record to those that were summed up; then both files must still be the same, undamaged summary.
     """
     try:
         written = pq.read_table(pa.BufferReader(run.storage.read(SUMMARY_PARQUET)), page_checksum_verification=True)

@@ -32,8 +32,6 @@ LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
 LARGE_SHARE = 0.02  # of the estimate, from a single descent: then others as large may have been missed
 
-SECONDS, ERROR = 30.0, 0.01
-
 
 @dataclass(frozen=True)
 class Goal:
@@ -51,8 +49,8 @@ class Goal:
         if self.descents is not None and self.descents < 1:
             raise BadRequest(f"descents must be a whole number above 0, got {self.descents}")
 
-    def or_default(self) -> Goal:
-        return Goal(SECONDS, ERROR) if self == Goal() else self
+
+DEFAULT_GOAL = Goal(seconds=30.0, error=0.01)
 
 
 def as_share(text: str) -> float:
@@ -182,7 +180,7 @@ def estimate(
     serial = config.executor == "serial"
     with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
         found = Estimate(make_strata(config, batch_placements))
-        work = Progress(found, goal.or_default(), began, stopping)
+        work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
         queue = work.refilled(deque(), executor.slots)
         events = executor.run(partial(run_batch, found.strata), queue, work.should_stop)
         with closing(events):
@@ -313,17 +311,11 @@ def estimate_json(found: Estimate) -> dict[str, Any]:
     }
     return {
         "size": str(config.board),
-        "variant": config.variant,
-        "start": config.start,
-        "seed": config.seed,
+        **{name: getattr(config, name) for name in ("variant", "start", "seed")},
         **counts,
         "error": found.error if math.isfinite(found.error) else None,
-        "doubt": found.doubt,
         "largest_share": found.largest_share if found.batches else None,
-        "batches": found.batches,
-        "descents": found.descents,
-        "seconds": found.seconds,
-        "interrupted": found.interrupted,
+        **{name: getattr(found, name) for name in ("doubt", "batches", "descents", "seconds", "interrupted")},
     }
 
 

@@ -408,7 +408,7 @@ def test_what_a_late_worker_wrote_all_the_same_is_named_by_verify_and_removed_by
     verdict = verify(Run(run_place))
     assert verdict.complete
     assert sorted(verdict.damage) == sorted(
-        [f"left behind by a late worker, the same command removes it: {name}" for name in stale_records]
+        [f"left by a late worker, the command of the run removes it: {name}" for name in stale_records]
         + [f"not a file of this run: {name}" for name in short if name not in stale_records]
     )
     assert part_sums(run_place) != expected[1]
