@@ -14,20 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..ledger.layout import (
-    COMMITS,
-    DISCARDING,
-    DISTINCT,
-    DISTINCT_RECORD,
-    LOCK,
-    MANIFEST,
-    PLAN,
-    STAGING,
-    SUMMARY_PARQUET,
-    parse_part_name,
-    part_name,
-    record_name,
-)
+from ..ledger import layout
+from ..ledger.layout import parse_part_name, part_name, record_name
 from ..ledger.manifest import find_distinct, fingerprint
 from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
 from ..ledger.records import JobProgress, RecordList, check_part, name_of, read_record, record_lists, records
@@ -88,7 +76,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
                 verdict.add(of_job)
                 progress.append(job)
                 advance(1 / len(run.plan))
-        ended = not run.manifest.epoch and not run.storage.exists(DISCARDING)
+        ended = not run.manifest.epoch and not run.storage.exists(layout.DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
             distinct = _distinct(run, fingerprint(verdict.named.values()), verdict)
@@ -104,7 +92,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
     Returns the names of their files.
     """
     remedy = f"`distinct` makes them again: {run.storage.output!r}"
-    names = {name for name, _ in run.storage.entries(DISTINCT)}
+    names = {name for name, _ in run.storage.entries(layout.DISTINCT)}
     try:
         record = find_distinct(run.storage)
         if record is None:
@@ -117,14 +105,14 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
             check_part(run.storage, part)
     except Damaged as error:
         verdict.damage.append(str(error))
-        return {DISTINCT_RECORD, *names}
-    return {DISTINCT_RECORD, *(part.name for part in record.parts)}
+        return {layout.DISTINCT_RECORD, *names}
+    return {layout.DISTINCT_RECORD, *(part.name for part in record.parts)}
 
 
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {MANIFEST, LOCK, *FILES, *([PLAN] if needs_estimates(run.config) else [])}
+    known = {layout.MANIFEST, layout.LOCK, *FILES, *([layout.PLAN] if needs_estimates(run.config) else [])}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
             f"left by a late worker, the command of the run removes it: {record_name(job, *short)}"
@@ -132,10 +120,10 @@ def _foreign_files(
             for short in listed.superseded()
         ]
     else:
-        known.add(DISCARDING)
+        known.add(layout.DISCARDING)
     unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
     for name, _ in run.storage.entries("."):
-        if name in known or name in parts or name.startswith((f"{COMMITS}/", f"{STAGING}/")):
+        if name in known or name in parts or name.startswith((f"{layout.COMMITS}/", f"{layout.STAGING}/")):
             continue
         part = parse_part_name(name)
         following = unfinished.get(part.job) if part else None
@@ -299,10 +287,12 @@ def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
     added a record to those that were summed up; then both files must still be the same, undamaged summary.
     """
     try:
-        written = pq.read_table(pa.BufferReader(run.storage.read(SUMMARY_PARQUET)), page_checksum_verification=True)
+        written = pq.read_table(
+            pa.BufferReader(run.storage.read(layout.SUMMARY_PARQUET)), page_checksum_verification=True
+        )
     except (OSError, Damaged, pa.ArrowException):
         return False
     if complete or written.schema != table.schema or written.num_rows != table.num_rows:
         other = run.manifest.versions.get("pyarrow") != pa.__version__
-        return name == SUMMARY_PARQUET and other and bool(written.equals(table))
+        return name == layout.SUMMARY_PARQUET and other and bool(written.equals(table))
     return all(run.storage.read(file) == encode(written) for file, encode in FILES.items())

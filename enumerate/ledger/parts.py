@@ -71,7 +71,7 @@ TIMES_SCHEMA = pa.schema(
 )
 
 BEGINNING = 32  # squares at the beginning of a tour that are compared with the tour before it
-_STRIDE = 64  # tours
+_STRIDE = 64  # tours; of a depth-first search only
 _SAMPLE = 1_000  # neighbours in each batch: to look at all would take a tenth of the time of the search
 
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
@@ -215,7 +215,7 @@ class Diversity:
         if not len(tours):
             return
         begins = tours[:, :BEGINNING]
-        changes = _changes_among_sorted(begins) if self.depth_first else _changes(begins)
+        changes = _changes(begins, _STRIDE if self.depth_first else 1)
         self.beginnings += changes + (tuple(begins[0].tolist()) != self.last)
         self.last = tuple(begins[-1].tolist())
         sample = tours[: _SAMPLE + 1]
@@ -223,14 +223,9 @@ class Diversity:
         self.shared_squares += int((sample[1:] != sample[:-1]).argmax(axis=1).sum())
 
 
-def _changes(rows: Tours) -> int:
-    """How often a row differs from the one before it."""
-    return int(np.count_nonzero((rows[1:] != rows[:-1]).any(axis=1)))
-
-
-def _changes_among_sorted(rows: Tours) -> int:
-    """The same, quicker, where equal rows stand together: between two of them all are equal."""
-    ends = np.append(np.arange(0, len(rows) - 1, _STRIDE), len(rows) - 1)
+def _changes(rows: Tours, stride: int) -> int:
+    """How often a row differs from the one before it. Equal rows less than `stride` apart have only equals between."""
+    ends = np.append(np.arange(0, len(rows) - 1, stride), len(rows) - 1)
     differing = np.flatnonzero((rows[ends[1:]] != rows[ends[:-1]]).any(axis=1))
     pairs = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in differing] or [ends[:0]])
     return int(np.count_nonzero((rows[pairs + 1] != rows[pairs]).any(axis=1)))

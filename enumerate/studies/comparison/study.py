@@ -138,9 +138,9 @@ def _make_runs(
 
 def _tasks(folder: str, group: Sequence[Experiment]) -> list[RunTask]:
     return [
-        RunTask(replace(trial.config, output=_output_of(folder, experiment, trial.name)))
+        RunTask(replace(config, output=_output_of(folder, experiment, name)))
         for experiment in group
-        for trial in experiment.trials
+        for name, config in experiment.trials.items()
     ]
 
 
@@ -151,7 +151,7 @@ def _output_of(folder: str, experiment: Experiment, name: str) -> str:
 def _write_findings(storage: Storage, experiments_: list[Experiment]) -> Findings:
     tables, files = Tables(), dict[str, bytes]()
     for experiment in experiments_:
-        runs = {trial.name: Run(_output_of(storage.output, experiment, trial.name)) for trial in experiment.trials}
+        runs = {name: Run(_output_of(storage.output, experiment, name)) for name in experiment.trials}
         made = experiment.tabulate(runs)
         tables |= made
         files[f"{experiment.name}.svg"] = experiment.draw(made).encode()
