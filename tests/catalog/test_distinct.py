@@ -27,7 +27,7 @@ from enumerate.catalog.verify import verify
 from enumerate.ledger.layout import DISTINCT as FOLDER
 from enumerate.ledger.layout import DISTINCT_RECORD as NAME
 from enumerate.ledger.layout import STAGING
-from enumerate.ledger.records import find_distinct
+from enumerate.ledger.manifest import find_distinct
 from enumerate.ledger.storage import folder as folders
 from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
@@ -506,9 +506,9 @@ def test_bad_requests_are_refused_with_a_line(sound, tmp_path):
     run_serially(config_for((5, 5), start="a1", write=False, output=str(tmp_path / "counted")))
     with pytest.raises(BadRequest, match="counted and not written"):
         write_distinct(tmp_path / "counted")
-    with pytest.raises(BadRequest, match="memory is at least 65,536 bytes: 10"):
+    with pytest.raises(BadRequest, match="memory must be at least 65,536 bytes, got 10"):
         write_distinct(sound, 10)
-    with pytest.raises(BadRequest, match="variant is open or closed: 'odd'"):
+    with pytest.raises(BadRequest, match="variant must be open or closed, got 'odd'"):
         next(Run(sound).distinct("odd"))
     with pytest.raises(BadRequest, match="not the folder of a run"):
         write_distinct(tmp_path / "nothing")

@@ -153,7 +153,7 @@ def work_and_die(config, slice_, number):
     if child == 0:
         try:
             die_at(number, before=True)
-            run_slice(config, "a shift", slice_)
+            run_slice(config, "an epoch", slice_)
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -169,7 +169,7 @@ def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do
         config = small(folder)
         slice_ = Run(folder).progress[0].next_slice(config)
         assert slice_.supersedes
-        replace_manifest(Folder(folder), Run(folder).manifest.of_call(config, "a shift"))
+        replace_manifest(Folder(folder), Run(folder).manifest.of_call(config, "an epoch"))
         died = work_and_die(config, slice_, number)
         assert_sound(folder)
         work_and_die(config, slice_, max(1, number - 4))
@@ -326,11 +326,11 @@ def test_the_second_coordinator_is_refused_with_exit_code_5(tmp_path):
     assert "another process is working on this run" in second.stderr
 
 
-def deadly_slice(config, shift, slice_):
+def deadly_slice(config, epoch, slice_):
     """Kills whoever works on c2."""
     if slice_.job.start == 10:
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_slice(config, shift, slice_)
+    return run_slice(config, epoch, slice_)
 
 
 def test_a_slice_that_kills_three_workers_is_quarantined_and_all_else_goes_on(tmp_path, expected, monkeypatch):
@@ -352,9 +352,9 @@ def test_quarantined_slices_give_exit_code_3_and_are_reported(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import enumerate.run.worker as work, os\n"
         "real = work.run_slice\n"
-        "def run_slice(config, shift, slice_):\n"
+        "def run_slice(config, epoch, slice_):\n"
         "    if slice_.job.start == 1: raise ValueError('no luck on b1')\n"
-        "    return real(config, shift, slice_)\n"
+        "    return real(config, epoch, slice_)\n"
         "run_slice.__module__, run_slice.__qualname__ = 'enumerate.run.worker', 'run_slice'\n"
         "work.run_slice = run_slice\n"
     )
@@ -468,8 +468,8 @@ def test_a_worker_killed_right_after_its_record_leaves_a_sound_run(tmp_path, exp
     assert part_sums(tmp_path / "run") == {name: expected[name] for name in expected if "start=a1" in name}
 
 
-def slice_that_dies_once_after_its_commit(config, shift, slice_):
-    result = run_slice(config, shift, slice_)
+def slice_that_dies_once_after_its_commit(config, epoch, slice_):
+    result = run_slice(config, epoch, slice_)
     flag = Path(config.output).parent / f"died-{slice_.job.number}-{slice_.number}"
     if not flag.exists():
         flag.touch()
