@@ -66,7 +66,7 @@ class DistinctTours(NamedTuple):
     start: NDArray[np.int64]  # square and iteration of the first of them
     iteration: NDArray[np.int64]
     structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
+    symmetry: NDArray[np.uint8]  # an index into SYMMETRIES
 
 
 class Run:

@@ -132,12 +132,12 @@ def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Cal
 
 
 @contextmanager
-def _refused_by_storage(place: str) -> Iterator[None]:
+def _refused_by_storage(output: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise BadRequest(f"cannot write to the output: {place!r} ({reason}); choose another --output") from None
+        raise BadRequest(f"cannot write to the output: {output!r} ({reason}); choose another --output") from None
 
 
 def _refuse_foreign(storage: Storage, fresh: bool) -> None:
