@@ -13,6 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,11 +23,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..kernels.grouping import FOUND, ITERATION, START
-from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
+from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_name, patterns
 from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
 from ..ledger.storage import Folder, stopped_by_storage
-from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import BadRequest
 from ..model.jobs import Part
@@ -157,7 +157,7 @@ class Source:
     def blocks(self, variant: str) -> Blocks:
         """The classes of a variant, sorted, block by block; each block is good until the next one."""
         words, count = self.packing.row_bytes // 8, self.count(variant)
-        with Grouping(words, count, self.memory, self.scratch) as grouping:
+        with closing(Grouping(words, count, self.memory, self.scratch)) as grouping:
             for rows in self._rows(variant):
                 grouping.add(rows)
                 self.advance(_READING * len(rows) / self.tours)
@@ -168,19 +168,16 @@ class Source:
 
     def _rows(self, variant: str) -> Blocks:
         """The tours of a variant as rows, packed by several threads; a few batches are under way at a time."""
+        batch_tours = max(1, min(_BATCH_BYTES, self.memory // 16) // self.run.config.tour_bytes)
+        batches = (batch for part in self.parts[variant] for batch in self.run.checked_part(part, batch_tours))
         waiting: deque[Future[Rows]] = deque()
         with ThreadPoolExecutor(usable_cores()) as pool:
-            for batch in self._batches(variant):
+            for batch in batches:
                 waiting.append(pool.submit(self.packing.rows, batch, variant == "closed"))
                 if len(waiting) > usable_cores():
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-
-    def _batches(self, variant: str) -> Iterator[Batch]:
-        batch_tours = max(1, min(_BATCH_BYTES, self.memory // 16) // self.run.config.tour_bytes)
-        for part in self.parts[variant]:
-            yield from self.run.checked_part(part, batch_tours)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -204,7 +201,7 @@ def _files(source: Source, variants: list[Classes], group_bytes: int, groups: in
         for data, rows in _parts(source.packing, blocks, group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
-            yield distinct_file(variant, number), data
+            yield parts[-1].name.removeprefix(f"{DISTINCT}/"), data
         variants.append(Classes(variant, **sums, parts=tuple(parts)))
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 

@@ -126,8 +126,8 @@ def _grouping_kernel() -> Any:
 
 
 def capacity_of(words: int, memory: int) -> int:
-    """How many rows of so many words are held in so many bytes."""
-    return max(1, min(_MOST_ROWS, memory // (9 * words + _TABLE_BYTES)))  # an eighth is for blocks on their way
+    """How many rows of `words` words fit into `memory` bytes."""
+    return max(1, min(_MOST_ROWS, memory // (9 * words + _TABLE_BYTES)))  # an eighth is for blocks in transit
 
 
 class Spill:
@@ -135,7 +135,7 @@ class Spill:
 
     def __init__(self, blocks: Iterable[Rows], folder: str, level: int) -> None:
         self.level = level  # how often its rows were merged
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed by whoever made the spill
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # closed by `close`
         try:
             for block in blocks:
                 self._file.write(np.ascontiguousarray(block).data)
@@ -166,10 +166,7 @@ class Grouping:
         self._slots = np.full(1 << (4 * self.capacity // 3).bit_length(), self._kernel.FREE, dtype=np.int32)
         self._used = 0
 
-    def __enter__(self) -> Grouping:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         for spill in self._spills:
             spill.close()
 

@@ -72,7 +72,7 @@ class DistinctTours(NamedTuple):
 class Run:
     """A run in its folder or object store, finished or not. Only what its records name is part of it.
 
-    Who looks at a run again and again hands in readers of records and of the plan that remember.
+    A caller that looks at a run repeatedly can pass in readers of records and of the plan that cache them.
     """
 
     def __init__(

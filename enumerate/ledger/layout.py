@@ -74,12 +74,7 @@ def is_of_start(name: str, start: str) -> bool:
 
 
 def distinct_name(variant: str, number: int) -> str:
-    return f"{DISTINCT}/{distinct_file(variant, number)}"
-
-
-def distinct_file(variant: str, number: int) -> str:
-    """A part's name in the folder of distinct tours."""
-    return f"variant={variant}/part-{number:06d}.parquet"
+    return f"{DISTINCT}/variant={variant}/part-{number:06d}.parquet"
 
 
 def patterns(folder: str) -> dict[str, str]:

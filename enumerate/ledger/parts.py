@@ -40,7 +40,7 @@ _KINDS = [*fields(pa.bool_(), "structured"), *fields(pa.dictionary(pa.int8(), pa
 
 def tours_schema(board: Board) -> pa.Schema:
     """A part of tours: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was
-    found, and the rest tells of which kind it is.
+    found, and the rest is its kind.
     """
     return _schema(board, fields(pa.int64(), "iteration"))
 
@@ -135,8 +135,8 @@ def times_columns(batch: Batch) -> list[pa.Array]:
 class Sink:
     """Takes the tours of one slice and publishes them as one part for each variant that has any.
 
-    There may be one more part for what each tour took. To expand is to write a part for each image of the start square
-    under the symmetries of the board. Without writing, tours are counted and gone.
+    There may be one more part for what each tour took. With `expand` there is a part for each image of the start square
+    under the symmetries of the board. Without `write`, tours are only counted.
     """
 
     def __init__(self, storage: Storage, config: Config, slice_: Slice) -> None:

@@ -2,7 +2,7 @@
 
 The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
 never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that
-says where it was cut. A larger budget searches it again as a whole, so that parts do not depend on earlier budgets, and
+gives its cut. A larger budget searches it again as a whole, so that parts do not depend on earlier budgets, and
 its record supersedes the short one. So a late worker, whatever its budget, cannot change what is there.
 
 Each record carries the sums of those before it: the last one of each job shows how the run stands.
@@ -93,7 +93,7 @@ def check_part(storage: Storage, part: Part) -> bytes:
 
 @dataclass
 class RecordList:
-    """The records of one job, by their names: so many whole slices, and short ones."""
+    """The record list of one job, from a listing: how many whole slices, and which short ones."""
 
     whole: int = 0
     last_whole: int = -1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..model.config import Config
+from ..model.jobs import Totals
 from .layout import SUMMARY_CSV, SUMMARY_PARQUET
 from .parts import fields
 from .records import JobProgress
@@ -19,9 +20,8 @@ from .storage import Storage
 
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
            "beginnings", "parts")  # fmt: skip
-_EFFORTS = ("left_out", "given_up", "iterations", "dead_ends", "shared_squares", "neighbours", "search_seconds",
-            "write_seconds", "bytes")  # fmt: skip
-_COUNTED = (*_SPREAD, *_EFFORTS)
+_COUNTED = {field.name for field in dataclasses.fields(Totals)} - {"first_iteration", "first_seconds", "last_beginning"}
+_EFFORTS = _COUNTED - set(_SPREAD)
 
 
 def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str
 
 
 def _row(config: Config, square: int, jobs: list[JobProgress]) -> tuple[int, dict[str, Any]]:
-    totals = [asdict(job.total) for job in jobs]
+    totals = [dataclasses.asdict(job.total) for job in jobs]
     return square, {
         **_named(config, square),
         "multiplicity": jobs[0].job.multiplicity,

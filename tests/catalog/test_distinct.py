@@ -10,6 +10,7 @@ import shutil
 import signal
 import tracemalloc
 from collections import Counter
+from contextlib import closing
 from functools import lru_cache
 
 import duckdb
@@ -139,7 +140,7 @@ def test_a_symmetric_tour_has_fewer_images(times, multiplicity):
 
 
 def grouped(rows, memory, step, folder):
-    with Grouping(rows.shape[1], len(rows), memory, str(folder)) as grouping:
+    with closing(Grouping(rows.shape[1], len(rows), memory, str(folder))) as grouping:
         for first in range(0, len(rows), step):
             grouping.add(rows[first : first + step])
         return np.concatenate([np.empty((0, rows.shape[1]), dtype=np.uint64), *map(np.copy, grouping.blocks())])
@@ -179,7 +180,7 @@ def test_grouping_is_counting_and_sorting_whatever_the_memory(tmp_path_factory, 
 
 def test_a_great_many_spills_are_merged_with_few_open_files(tmp_path):
     keys = random.Random(1).sample(range(10**9), 5_000)
-    with Grouping(1 + VALUES, len(keys), 200, str(tmp_path)) as grouping:
+    with closing(Grouping(1 + VALUES, len(keys), 200, str(tmp_path))) as grouping:
         assert 2 * len(keys) > SPILLS_AT_ONCE**2 * grouping.capacity  # three levels of spills
         for row in rows_of(keys, 1):
             grouping.add(row[None, :])
@@ -194,7 +195,7 @@ def test_grouping_keeps_within_its_memory(tmp_path, memory):
     grouped(rows_of([1, 2], 8), SMALL, 1, tmp_path)  # compiled before anything is measured
     tracemalloc.start()
     try:
-        with Grouping(8 + VALUES, 10**6, memory, str(tmp_path)) as grouping:
+        with closing(Grouping(8 + VALUES, 10**6, memory, str(tmp_path))) as grouping:
             for _ in range(100):
                 rows = np.zeros((1_000, 8 + VALUES), dtype=np.uint64)
                 rows[:, 7] = chance.integers(0, 2**63, 1_000)

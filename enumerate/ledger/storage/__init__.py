@@ -1,7 +1,7 @@
 """Where the files of a run are: a folder, on this machine or shared, or an object store.
 
-Names are relative, with forward slashes. A file stands under its name only when it is complete, and nothing that counts
-is ever changed: parts and records are created once, and the first finished writer wins.
+Names are relative, with forward slashes. A file appears under its name only when it is complete. Parts and records are
+created once and never changed; the first finished writer wins.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ def free_bytes(output: str) -> float:
     """Free space on the disk of a folder, or of the nearest folder above it that exists."""
     if is_url(output):
         return math.inf
-    folder = os.path.abspath(output)
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return float(shutil.disk_usage(folder).free)
+    folder = Path(output).absolute()
+    nearest = next(each for each in (folder, *folder.parents) if os.path.isdir(each))
+    return float(shutil.disk_usage(nearest).free)

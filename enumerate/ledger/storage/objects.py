@@ -63,7 +63,7 @@ class Bucket:
         return bytes(got)
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """Page by page; a page that fails is asked for again from where the one before it ended."""
+        """Page by page; a page that fails is requested again from where the one before it ended."""
         prefix, last = folder if folder not in ("", ".") else None, None
         while True:
             page = self._ask(lambda after=last: self._page(prefix, after))  # type: ignore[misc]
@@ -82,7 +82,7 @@ class Bucket:
                 self.store.put(name, bytes(data), mode="create", use_multipart=False)
             except AlreadyExistsError:
                 if found(self.store.head, name) is None:
-                    raise Passing from None  # two writers met, and both were turned away
+                    raise Passing from None  # two writers collided, and both were refused
                 return False
             return True
 
@@ -243,10 +243,8 @@ def _reason(error: Exception) -> str:
     code, message = re.search(r"<Code>(\w+)</Code>", text), re.search(r"<Message>([^<]{1,200})</Message>", text)
     if code:
         return f"{code[1]}: {message[1]}" if message else code[1]
-    for words, meaning in _MEANINGS.items():
-        if words in text or words in type(error).__name__:
-            return meaning
-    return type(error).__name__
+    name = type(error).__name__
+    return next((meaning for words, meaning in _MEANINGS.items() if re.search(words, f"{text} {name}")), name)
 
 
 _PASSING = ("RequestTimeout", "OperationAborted", "ConditionalRequestConflict", "SlowDown")
@@ -254,14 +252,11 @@ _LASTING = ("NoSuchBucket", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Acce
 _METADATA = "169.254.169.254"  # of a cloud machine, asked for credentials when nothing else has any
 _NO_CREDENTIALS = "no credentials found; S3 takes AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 _MEANINGS = {
-    _METADATA: _NO_CREDENTIALS,
-    "ConnectionRefused": "nobody answers at the store's address",
-    "Connection refused": "nobody answers at the store's address",
+    re.escape(_METADATA): _NO_CREDENTIALS,
+    "Connection ?[Rr]efused": "nobody answers at the store's address",
     "dns error": "the store's host name is not known",
-    "timed out": "the store does not answer in time",
-    "Timeout": "the store does not answer in time",
-    "error sending request": "the connection to the store broke",
-    "connection": "the connection to the store broke",
+    "timed out|Timeout": "the store does not answer in time",
+    "error sending request|connection": "the connection to the store broke",
     "PermissionDenied": "access denied: the credentials are wrong, or have no right to this bucket",
     "Unauthenticated": "access denied: the credentials are not accepted",
     "credentials": _NO_CREDENTIALS,

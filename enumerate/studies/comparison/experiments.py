@@ -1,6 +1,4 @@
-"""What an experiment is, and the six of them, one after the other: their runs, what a run is in their tables, and their
-charts.
-"""
+"""What an experiment is, and the six of them: their runs, the rows that runs make in their tables, and their charts."""
 
 from __future__ import annotations
 
@@ -85,9 +83,9 @@ def times_of_strategies(table: pa.Table) -> list[Line]:
 
 
 def _first_tours() -> Experiment:
-    """How soon each strategy has a first tour, on boards from 5x5 to 8x8; D's table beside it.
+    """How soon each strategy finds a first tour, on boards from 5x5 to 8x8, from every start square; beside D's table.
 
-    From every start square; plain backtracking from the corner alone, for from some it takes for ever.
+    Plain backtracking starts from the corner alone: from some squares it would not end.
     """
     everywhere: Row = {"variant": "both", "tours": 1}
     corner: Row = {**everywhere, "start": "a1", "max": 200_000_000}
@@ -201,7 +199,7 @@ def _scaling_chart(tables: Tables) -> str:
 
 
 def _growth() -> Experiment:
-    """How the tours of each start square of 8x8 come as the search goes on: what E wished for."""
+    """The tours of each start square of 8x8 over the iterations of the search: a suggestion of E."""
     trials = {
         "open-8": trial(8, variant="open", max=500_000),
         "open-8-plain": trial(8, variant="open", max=500_000, prune=False, write=False),

@@ -2,9 +2,9 @@
 
 They are those of five descriptions of programs, here called by the letters A to E:
 
-* A: a game and a simulation in Python with pygame; plain backtracking, and Warnsdorff's rule with ties by chance.
+* A: a game and a simulation in Python with pygame; plain backtracking, and Warnsdorff's rule with random ties.
 * B: a browser game with three searches; no figures.
-* C: Warnsdorff's rule with ties by chance on boards of up to 400x400, and divide and conquer.
+* C: Warnsdorff's rule with random ties on boards of up to 400x400, and divide and conquer.
 * D: a program in C++: plain backtracking (it does not say in which order) and Warnsdorff's rule from 5x5 to 100x100.
 * E: an enumerator in Python, whose search is our `--no-prune`; timed again on one core of a machine like those of ours.
 
@@ -29,7 +29,7 @@ BACKTRACK_SECONDS = 27.4
 BACKTRACK_STEPS = 6_484_066
 BACKTRACK_PLACEMENTS = 3_242_064  # after the one on the start square
 
-# C: success of Warnsdorff's rule with ties by chance: sizes from, to, rates from, to.
+# C: success of Warnsdorff's rule with random ties: sizes from, to, rates from, to.
 SUCCESS = (
     (5, 49, 0.85, 1.0, "over 85 % for most"),
     (50, 99, 0.5, 1.0, "over 50 % for most"),
@@ -47,10 +47,7 @@ ENUMERATOR_SECONDS = 392.0
 
 
 def steps(placements: int, squares: int) -> int:
-    """How many of A's steps a search has made when it completes a tour after so many placements, the first one aside.
-
-    What was placed and does not stand was taken back, and the count starts at 1.
-    """
+    """The steps that A counts, from 1: placements after the first one, and the retreats until a tour is complete."""
     return 1 + placements + (placements - (squares - 1))
 
 

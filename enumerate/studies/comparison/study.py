@@ -81,7 +81,8 @@ def study(
     with storage.lock():
         with closing(make_executor(workers, address, Handshake(shared))) as executor:
             for timed in (True, False):
-                tasks = _tasks(shared, [each for each in experiments_ if each.timed == timed])
+                group = [each for each in experiments_ if each.timed == timed]
+                tasks = [_task(shared, each, name) for each in group for name in each.trials]
                 _make_runs(executor, tasks, 1 if timed else len(tasks), advance, notice, stopping, fresh)
         storage.remove([name for name, _ in storage.entries(STAGING)])  # of the handshake
         with stopped_by_storage(folder):
@@ -92,19 +93,13 @@ def study(
 class RunTask:
     """One whole run, in a folder of its own where the same call finds it again."""
 
+    key: str  # the folder
+    label: str
     config: Config
-
-    @property
-    def key(self) -> str:
-        return self.config.output
-
-    @property
-    def label(self) -> str:
-        return "/".join(self.config.output.split(os.sep)[-2:])
 
 
 def make_run(fresh: bool, task: RunTask) -> None:
-    """On a worker. If the run is there already, there is nothing to do."""
+    """On a worker. A run that is complete already is left alone."""
     try:
         run(task.config, Quiet(), fresh=fresh)
     except EnumerateError as error:
@@ -129,19 +124,16 @@ def _make_runs(
                 advance(event.task.label)
             elif isinstance(event, Quarantined):
                 reason = event.reason.splitlines()[0]
-                raise EnumerateError(f"the run {event.task.label} fails again and again: {reason}")
+                raise EnumerateError(f"the run {event.task.label} failed again and again: {reason}")
             elif not isinstance(event, Started):
                 notice(trouble(event))
     if stopping():
         raise Stopped("stopped: every finished run is kept; run the same command again to continue")
 
 
-def _tasks(folder: str, group: Sequence[Experiment]) -> list[RunTask]:
-    return [
-        RunTask(replace(config, output=_output_of(folder, experiment, name)))
-        for experiment in group
-        for name, config in experiment.trials.items()
-    ]
+def _task(folder: str, experiment: Experiment, name: str) -> RunTask:
+    output = _output_of(folder, experiment, name)
+    return RunTask(output, f"{experiment.name}/{name}", replace(experiment.trials[name], output=output))
 
 
 def _output_of(folder: str, experiment: Experiment, name: str) -> str:

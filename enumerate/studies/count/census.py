@@ -86,7 +86,7 @@ def problems(board: Board, variant: str, starts: Mapping[int, int]) -> list[tupl
 
 
 def chosen_starts(board: Board, start: str) -> dict[int, int]:
-    """The squares asked for and how many each stands for: all, classes, or names. Nothing asked for is no square."""
+    """The requested squares and how many each stands for: all, classes, or names; none for an empty text."""
     if start in ("all", "classes"):
         return board.classes if start == "classes" else dict.fromkeys(range(board.squares), 1)
     return dict.fromkeys(map(board.square, start.split(",")), 1) if start else {}
@@ -104,7 +104,7 @@ def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int)
 
 
 def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: Effort) -> Census:
-    """Count. `starts` are the squares asked for and how many each stands for; none means the whole board."""
+    """Count. `starts` are the requested squares and how many each stands for; none means the whole board."""
     wanted = problems(board, variant, starts)
     refuse_unreachable(board, wanted, effort.memory)
     began, census = time.perf_counter(), Census(board, variant, effort=effort)

@@ -3,7 +3,7 @@
 Squares are processed one by one, and partial tours that look the same from the rest of the board are counted together:
 see `kernels.frontier` for the states and `steps` for the order of the squares.
 
-**Numbers beyond 64 bits.** A count is one 64-bit word until an addition carries out of it. Then the step at hand is
+**Numbers beyond 64 bits.** A count is one 64-bit word until an addition carries out of it. Then the current step is
 given up, every count gets one more word, and the step begins again. So the numbers are exact without a bound that would
 have to be known beforehand, and cost no more memory than they need. The alternatives are dearer: a proven bound (such
 as Bregman's on perfect matchings) asks for 128 bits on 8x8, where 64 suffice, and residues modulo several primes need
@@ -30,7 +30,7 @@ Words = NDArray[np.uint64]
 
 EMPTY = np.uint64(2**64 - 1)  # as in the kernel
 GIB = 2**30
-PARTS = 16  # in which the work of a square is told of
+PARTS = 16  # in which the progress of a square is reported
 _STATES_A_CALL = 2**15  # a few hundredths of a second, so that Ctrl-C is heard
 _SMALLEST = 2**10
 _GROWTH, _LOAD = 1.5, 0.75
@@ -45,26 +45,26 @@ class Effort:
     states: int = field(default=0, init=False)  # in all steps together
     peak_states: int = field(default=0, init=False)
     peak_bytes: int = field(default=0, init=False)
-    _told: int = field(default=0, init=False)  # parts of the square at hand
+    _reported: int = field(default=0, init=False)  # parts of the current square
 
     def hold(self, *arrays: Words, more: int = 0) -> None:
-        """Note the tables at hand and `more` bytes about to be taken; refuse beyond the limit."""
+        """Note the tables in memory and `more` bytes about to be taken; refuse beyond the limit."""
         held = sum(array.nbytes for array in arrays) + more
         if held > self.memory:
             raise BadRequest(
-                f"the states need more than the memory allowed, {self.memory / GIB:.1f} GiB; --memory sets it"
+                f"the states need more than the memory allowed, {self.memory / GIB:.1f} GiB; use a larger --memory"
             )
         self.peak_bytes = max(self.peak_bytes, held)
 
-    def tell(self, square: str, share: float, states: int) -> None:
+    def report(self, square: str, share: float, states: int) -> None:
         """Report the share of a square's work that is done; a step that begins again reports nothing twice."""
-        while self._told < int(PARTS * share):
-            self._told += 1
+        while self._reported < int(PARTS * share):
+            self._reported += 1
             self.advance(f"{square}, {states:,} states")
 
     def finish(self, square: str, states: int) -> None:
-        self.tell(square, 1.0, states)
-        self._told = 0
+        self.report(square, 1.0, states)
+        self._reported = 0
         self.states += states
         self.peak_states = max(self.peak_states, states)
 
@@ -153,7 +153,7 @@ def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
             return None
         if why == kernel.TABLE_FULL:
             new = _larger(new, effort, *old.arrays)
-        effort.tell(name, begin / old.size, new.used)
+        effort.report(name, begin / old.size, new.used)
     return new
 
 

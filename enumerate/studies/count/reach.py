@@ -1,8 +1,8 @@
 """What it takes to count the tours of a board, known before anything is counted.
 
 The number of states at the peak depends on the width of the board, and on its length until that is about twice the
-width. So it is looked up among boards that were measured. Beyond them it is guessed: a board one wider has so many
-times as many states, and one that is longer than those measured has some more for each column.
+width. So it is looked up among boards that were measured. Beyond them it is extrapolated, by a factor for each row more
+in width and one for each column more in length.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _peak(what: str, width: int, length: int) -> int:
 
 
 def memory_limit(gib: float) -> int:
-    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB if that is unknown."""
+    """The bytes that may be used: `gib`, or if 0 half of what is free, or 4 GiB if that is unknown."""
     free = available_memory()
     if not 0 <= gib < 2**20:  # also what is no number
         raise BadRequest(f"memory must be a number of GiB (0 means half of what is free), got {gib}")

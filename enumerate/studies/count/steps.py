@@ -25,7 +25,7 @@ from ...model.board import Board
 
 Ints = NDArray[np.int64]
 
-MAX_PLACES = 20  # so many fit in the word of a state
+MAX_PLACES = 20  # that fit in the word of a state
 NOT_YET = 2**64 - 1  # no set of places is so large: a cycle must not close
 
 
