@@ -91,8 +91,8 @@ def test_one_file_for_each_start_square_and_a_table_of_counts(place, paths, tmp_
     assert counts["total"] == str(len(paths))
 
 
-def test_kinds_of_tours_are_kept_apart_even_if_few_files_are_open(place, paths, tmp_path):
-    choice = exporting.Choice("csv", max=400, split="kind", open_files=1)
+def test_kinds_of_tours_are_kept_apart_even_if_few_tours_are_split_at_a_time(place, paths, tmp_path):
+    choice = exporting.Choice("csv", max=400, split="kind", batch_squares=200)
     exporting.export(Run(place), choice, str(tmp_path / "out"), sys.stdout)
     found = []
     for path in (tmp_path / "out").glob("*-*.csv"):
@@ -151,12 +151,12 @@ def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--format", "xml"], "format is txt, csv, jsonl or svg: 'xml'"),
-        (["--split", "file", "--output", "x"], "split is start or kind: 'file'"),
+        (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
+        (["--split", "file", "--output", "x"], "split must be start or kind, got 'file'"),
         (["--split", "start"], "many files need a folder: give --output"),
         (["--format", "svg"], "many files need a folder: give --output"),
-        (["--format", "svg", "--split", "start", "--output", "x"], "every picture is a file of its own"),
-        (["--max", "-1"], "max is a whole number from 0 (all tours): -1"),
+        (["--format", "svg", "--split", "start", "--output", "x"], "svg writes a file for each tour anyway"),
+        (["--max", "-1"], "max must be a whole number from 0 (0 means all tours), got -1"),
         (["--start", "z1"], "no such square on the 3x10 board"),
         (["--variant", "round"], "variant is open or closed: 'round'"),
         (["--output", "no/such/folder.txt"], "cannot write: 'no/such/folder.txt'"),

@@ -1,7 +1,6 @@
-"""Runs by name, each as it is now, looked at again and again while it may be written. Nothing of it is loaded whole.
+"""Runs by name, each as it is now, read again and again while a search may write to it, and never loaded whole.
 
-The records of a run are never changed, so each is read once. What can change is which there are: a listing tells, at
-most once a second.
+Records never change, so each is read once. New ones can appear: they are listed again, at most once a second.
 """
 
 from __future__ import annotations
@@ -24,13 +23,16 @@ from ...ledger.records import read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
-from .pages import NotFound
 
-FRESH_SECONDS = 1.0  # a listing of the records is trusted for so long
+FRESH_SECONDS = 1.0  # a listing of the records is used for so long
 KEPT_RECORDS = 50_000
 ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
 
 Result = TypeVar("Result")
+
+
+class NotFound(BadRequest):
+    """There is nothing under this address."""
 
 
 def path_of(name: str) -> str:
@@ -44,11 +46,11 @@ class Snapshot:
     def __init__(self, name: str, run: Run) -> None:
         self.name, self.path = name, path_of(name)
         self.run = run
-        self.jobs = run.progress  # read at once: a run that is damaged has no snapshot
+        self.jobs = run.progress  # read at once: a damaged run has no snapshot
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """What the summary says of each start square."""
+        """The rows of the summary, one for each start square."""
         return list(self.run.summary().to_pylist())
 
     @cached_property
@@ -61,7 +63,6 @@ class Snapshot:
 
     @property
     def state(self) -> str:
-        """How it stands, in a word."""
         if self.totals["exhausted"]:
             return "exhausted"
         if self.run.is_complete:
@@ -70,15 +71,15 @@ class Snapshot:
 
     @property
     def stamp(self) -> str:
-        """Another one whenever something that is shown has changed."""
+        """A text that changes whenever something that is shown has changed."""
         slices = sum(job.slices for job in self.jobs)
         return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
 
     def results(self, start: int | None) -> Iterator[SliceResult]:
-        """What the records say of one start square, or of all, in the order of the search.
+        """The records of one start square, or of all, in the order of the search.
 
-        A start square may have many jobs, and the record of one may tell of several squares; here `before` counts the
-        tours of all earlier slices of the square.
+        A start square may have many jobs, and one record may cover several squares; here `before` counts the tours of
+        all earlier slices of the square.
         """
         for square, jobs in self._jobs_of_squares.items():
             if start in (None, square):
@@ -113,16 +114,16 @@ class Snapshot:
 class LiveRun:
     """A run under its name."""
 
-    def __init__(self, name: str, place: str, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.name, self.place, self.fresh_seconds = name, place, fresh_seconds
+    def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
         self._lock = Lock()
-        self._plan = lru_cache(maxsize=1)(partial(plan_of, open_storage(place)))
+        self._plan = lru_cache(maxsize=1)(partial(plan_of, open_storage(output)))
         self._forget_records()
         self._latest: Snapshot | None = None
         self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
-        """What a function makes of the run as it is now; once more if a file of a run at work has gone meanwhile."""
+        """What `view` makes of the run as it is now; once more if a running search has replaced a file meanwhile."""
         for attempt in range(ATTEMPTS - 1):
             try:
                 return view(self._now(anew=attempt > 0))
@@ -145,64 +146,62 @@ class LiveRun:
         return Snapshot(self.name, self._open())
 
     def _forget_records(self) -> None:
-        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, open_storage(self.place)))
+        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, open_storage(self.output)))
 
     def _open(self) -> Run:
         try:
-            return Run(self.place, lambda _, name: self._record(name), lambda _, config: self._plan(config))
+            return Run(self.output, lambda _, name: self._record(name), lambda _, config: self._plan(config))
         except BadRequest as error:
             raise NotFound(str(error)) from None
 
 
 class Library:
-    """One run, or those in a folder. Nothing else can be reached through it: a name is looked up in a listing and never
-    made into a path.
+    """One run, or those in a folder; `output` is either, or None. Nothing else can be reached through it: a name is
+    looked up in a listing and never made into a path.
     """
 
-    def __init__(self, place: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.place, self.fresh_seconds = place, fresh_seconds
-        self.is_run = place is not None and _is_run(place)
+    def __init__(self, output: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.output, self.fresh_seconds = output, fresh_seconds
+        self.is_run = output is not None and _is_run(output)
         self._open: dict[str, LiveRun] = {}
         self._lock = Lock()
-        if place is not None and not self.is_run and (is_url(place) or not _runs_in(place)):
-            raise BadRequest(f"neither the folder of a run, with {MANIFEST}, nor a folder of such folders: {place!r}")
+        if output is not None and not self._outputs():
+            raise BadRequest(f"neither the folder of a run, with {MANIFEST}, nor a folder of such folders: {output!r}")
 
     def names(self) -> list[str]:
-        """The names of the runs that there are now, in order."""
-        return sorted(self._places())
+        """The names of the current runs, in order."""
+        return sorted(self._outputs())
 
     def run(self, name: str) -> LiveRun:
         """A run, opened once and kept."""
-        place = self._places().get(name)
-        if place is None:
+        output = self._outputs().get(name)
+        if output is None:
             raise NotFound(f"there is no such run: {name!r}")
         with self._lock:
-            return self._open.setdefault(name, LiveRun(name, place, self.fresh_seconds))
+            return self._open.setdefault(name, LiveRun(name, output, self.fresh_seconds))
 
-    def _places(self) -> dict[str, str]:
-        if self.place is None:
+    def _outputs(self) -> dict[str, str]:
+        """The output of each run by its name."""
+        if self.output is None:
             return {}
         if self.is_run:
-            return {name_of(self.place): self.place}
-        return _runs_in(self.place)
+            return {name_of(self.output): self.output}
+        return {} if is_url(self.output) else _runs_in(self.output)
 
 
-def _is_run(place: str) -> bool:
+def _is_run(output: str) -> bool:
     try:
-        return open_storage(place).exists(MANIFEST)
+        return open_storage(output).exists(MANIFEST)
     except OSError as error:
-        raise BadRequest(f"cannot be read: {place!r} ({error.strerror or error})") from None
+        raise BadRequest(f"cannot be read: {output!r} ({error.strerror or error})") from None
 
 
-def _runs_in(place: str) -> dict[str, str]:
-    try:
-        with os.scandir(place) as entries:
-            return {entry.name: entry.path for entry in entries if (Path(entry.path) / MANIFEST).is_file()}
-    except OSError:
-        return {}
+def _runs_in(folder: str) -> dict[str, str]:
+    names = (path.relative_to(folder).parts[0] for path in Path(folder).glob(f"*/{MANIFEST}"))
+    return {name: os.path.join(folder, name) for name in names}
 
 
-def name_of(place: str) -> str:
+def name_of(output: str) -> str:
     """The last word of a path or an address."""
-    path = place.rstrip("/") if is_url(place) else os.path.abspath(place)
+    path = output.rstrip("/") if is_url(output) else os.path.abspath(output)
     return path.rpartition("/")[2] or "run"
