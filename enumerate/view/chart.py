@@ -1,4 +1,4 @@
-"""Series of numbers as an SVG line chart: a frame, a grid at round numbers, the lines, and a legend below."""
+"""Series of numbers as an SVG line chart: a frame, a grid at round numbers, lines, and a legend below."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from itertools import accumulate, groupby, pairwise
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
-WIDTH, TOP, FOOT, MARGIN = 720, 46, 334, 24  # of the card, and where the plot's frame begins and ends from above
+WIDTH, TOP, FOOT, MARGIN = 720, 46, 334, 24  # of the card, and the top and bottom of the plot's frame
 LEGEND_ROW, SWATCH = 20, 34
-HUGE, TINY = 1e300, 1e-300  # nobody measures more or less, and between them no arithmetic overflows
-SAME = 1e-6  # values that differ by less than this part of themselves are shown as equal
-NOISE = 1e-6  # of a step: a bound of 1.0000000000000002 needs no tick at 120 %
+HUGE, TINY = 1e300, 1e-300  # between them no arithmetic overflows
+SAME = 1e-6  # relative difference below which values are shown as equal
+NOISE = 1e-6  # of a step, for rounding: a bound of 1.0000000000000002 needs no tick at 120 %
 CLOUD = 64  # more lines than these hide one another
 
 # Okabe and Ito, Color Universal Design, 2008; a grey instead of their yellow, which is too pale for a line.
@@ -23,12 +23,12 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#2
 DASHES = ("none", "8 4", "2 3", "10 3 2 3", "16 4", "5 3", "10 3 2 3 2 3", "4 2 1 2")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-Run = list[tuple[float, ...]]  # neighbours without a gap: (x, y) of a line or (x, low, high) of a band
+Run = list[tuple[float, ...]]  # points without a gap: (x, y) of a line or (x, low, high) of a band
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve. Without a name it is not in the legend and looks like the line before it, as one of a family."""
+    """One curve. Without a name it is not in the legend and looks like the line before it."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -72,7 +72,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class _Series:
-    """A line, how it is drawn, and the parts of it that the axes can show."""
+    """A line, its style, and the parts of it that the axes can show."""
 
     line: Line
     colour: str
@@ -82,7 +82,7 @@ class _Series:
 
 
 def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
-    """The chart as one self-contained SVG document. What an axis cannot show is left out: its line has a gap."""
+    """The chart as one self-contained SVG document. A line has a gap where an axis cannot show its values."""
     series = _series(lines, x, y)
     rows = [row for one in series for run in (*one.curve, *one.band) for row in run]
     across, up = _scales(rows, x, y)
@@ -127,7 +127,7 @@ def ticks(axis: Axis, values: Iterable[float]) -> list[Decimal]:
 
 
 def tick_labels(axis: Axis, numbers: Sequence[Decimal]) -> list[str]:
-    """The numbers in one form for the whole axis: 20,000 or 1.5 M or 5×10⁻⁶, with as many decimals as they need."""
+    """The numbers in one form for the whole axis: 20,000 or 1.5 M or 5×10⁻⁶, with the decimals they need."""
     shown = [number.scaleb(2) if axis.percent else number for number in numbers]
     size = max(map(abs, shown), default=Decimal(0))
     if axis.log and all(len(number.normalize().as_tuple().digits) == 1 for number in shown):
@@ -218,7 +218,7 @@ def _width(text: str, size: float = 11) -> float:
 
 
 def _text(x: float, y: float, text: str, size: float = 11, *, room: float = WIDTH, more: str = "") -> str:
-    """A text centred at x, smaller if it would need more room."""
+    """A text centred at x, smaller if it does not fit."""
     size = min(size, size * room / max(_width(text, size), 1))
     style = more or 'text-anchor="middle"'
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}" fill="#4a443b" {style}>{_clean(text)}</text>'
@@ -243,7 +243,7 @@ def _grid(across: Scale, up: Scale) -> list[str]:
     """The grid lines, and the numbers beside them."""
     columns, rows = [across.at(tick) for tick in across.ticks], [up.at(tick) for tick in up.ticks]
     names = tick_labels(across.axis, across.ticks)
-    # Where labels are too wide to stand side by side, only every other (third, ...) is written.
+    # If labels are too wide, only every second (third, ...) is written.
     stride = ceil((max(map(_width, names)) + 8) / min(after - before for before, after in pairwise(columns)))
     below = list(zip(columns, names, strict=True))[::stride]
     beside = zip(rows, tick_labels(up.axis, up.ticks), strict=True)
@@ -269,24 +269,24 @@ def _frame(across: Scale, up: Scale) -> list[str]:
 
 def _area(one: _Series, run: Run, across: Scale, up: Scale) -> str:
     """The band as one polygon: along the upper ends, and back along the lower."""
-    places = [(x, high) for x, _, high in run] + [(x, low) for x, low, _ in reversed(run)]
+    points = [(x, high) for x, _, high in run] + [(x, low) for x, low, _ in reversed(run)]
     # The band of a single point has no area: only its stroke is seen.
     width = 1 if len(run) > 1 else 6
     style = f'fill="{one.colour}" fill-opacity="0.15" stroke="{one.colour}" stroke-opacity="0.3" stroke-width="{width}"'
-    return f'<polygon points="{_places(places, across, up)}" {style}/>'
+    return f'<polygon points="{_points(points, across, up)}" {style}/>'
 
 
 def _curve(one: _Series, run: Run, across: Scale, up: Scale) -> str:
-    places = [(x, y) for x, y in run]
+    points = [(x, y) for x, y in run]
     style = 'stroke-width="1" stroke-opacity="0.35"' if one.line.faint else 'stroke-width="2"'
     style += f' stroke="{one.colour}" stroke-dasharray="{one.dash}" stroke-linejoin="round"'
-    drawn = [f'<polyline points="{_places(places, across, up)}" fill="none" {style}/>']
+    drawn = [f'<polyline points="{_points(points, across, up)}" fill="none" {style}/>']
     if one.line.marks or len(run) == 1:
-        drawn += [_dot(across.at(x), up.at(y), one.colour) for x, y in places]
+        drawn += [_dot(across.at(x), up.at(y), one.colour) for x, y in points]
     return "\n".join(drawn)
 
 
-def _places(points: Sequence[tuple[float, float]], across: Scale, up: Scale) -> str:
+def _points(points: Sequence[tuple[float, float]], across: Scale, up: Scale) -> str:
     return " ".join(f"{across.at(x):.1f},{up.at(y):.1f}" for x, y in points)
 
 

@@ -1,6 +1,4 @@
-"""Many tours as text, CSV, JSON lines or pictures: into one file, or into a folder with a file for each start square or
-for each kind of tours.
-"""
+"""Tours as text, CSV, JSON lines or pictures: in one file, or in a folder with a file for each start square or kind."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# One tour in each format that is a text.
+# One tour in each text format.
 
 
 @dataclass(frozen=True)
@@ -112,15 +110,15 @@ class Choice:
         if self.split:
             one_of("split", self.split, SPLITS)
         if self.split and self.format == "svg":
-            raise BadRequest("--split applies to txt, csv and jsonl; svg writes a file for each tour anyway")
+            raise BadRequest("--split does not apply to svg, which writes a file for each tour")
         if self.max < 0:
-            raise BadRequest(f"max must be a whole number from 0 (0 means all tours), got {self.max}")
+            raise BadRequest(f"max must be a whole number from 0 (all tours), got {self.max}")
 
 
 def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tuple[int, list[Path]]:
-    """Write the chosen tours to a file, a folder or standard output; returns how many they are, and the files."""
+    """Write the chosen tours to a file, a folder or standard output; returns their number and the files."""
     if output is None and (choice.split or choice.format == "svg"):
-        raise BadRequest("many files need a folder: give --output")
+        raise BadRequest("several files need a folder; give --output")
     tours = chosen_tours(run, choice)
     if output is None:
         return _write(run, choice, tours, stdout), []
@@ -162,7 +160,7 @@ def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) 
 
 
 def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
-    """The file appears under its name when it is complete."""
+    """The file gets its name when it is complete."""
     staged = path.with_name(path.name + ".part")
     try:
         with open(staged, "w", encoding="utf-8", newline="\n") as stream:
@@ -174,7 +172,7 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
 
 
 def _export_split(run: Run, choice: Choice, tours: Iterator[Exported], folder: Path) -> tuple[int, list[Path]]:
-    """A file for each start square or kind and a table of counts; with kinds also one of times, if there are any."""
+    """A file for each start square or kind, a table of counts, and with kinds also one of times, if there are any."""
     form, header = FORMATS[choice.format]
     counts: dict[str, int] = {}
     while batch := list(islice(tours, max(1, choice.batch_squares // run.board.squares))):
@@ -195,12 +193,12 @@ def _export_split(run: Run, choice: Choice, tours: Iterator[Exported], folder: P
 
 
 def counts_csv(split: str, counts: dict[str, int]) -> str:
-    """How many tours each file has, and all together."""
+    """The number of tours in each file, and in all."""
     return _csv_text([(split, "tours"), *counts.items(), ("total", sum(counts.values()))])
 
 
 def times_csv(run: Run, choice: Choice) -> str:
-    """What each tour of a start square took, whatever its variant, then the total and the average."""
+    """The effort for each tour of a start square, of any variant, then the total and the average."""
     names = ["seconds", "placements", "attempts"]
     columns = run.times(choice.start).slice(0, choice.max or None).select(names).to_pydict()
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
@@ -229,18 +227,17 @@ def _export_pictures(run: Run, tours: Iterable[Exported], folder: Path) -> tuple
 def _refuse_pictures(run: Run, choice: Choice) -> None:
     if run.board.squares > SVG_SQUARES:
         raise BadRequest(
-            f"the board of a picture must have at most {SVG_SQUARES:,} squares, got {run.board};"
-            " the other formats take any board"
+            f"a picture has at most {SVG_SQUARES:,} squares, got {run.board}; the other formats take any board"
         )
     there = sum(part.rows for part in run.parts(choice.start, choice.variant))
     asked = min(there, choice.max or there)
     if asked > choice.max_pictures:
-        most = f"svg writes at most {choice.max_pictures:,} pictures, each to a file of its own"
-        raise BadRequest(f"{most}, got {asked:,} tours; give --max or --start")
+        most = f"export writes at most {choice.max_pictures:,} pictures"
+        raise BadRequest(f"{most}, got {asked:,}; give --max or --start")
 
 
 def _new_folder(output: str) -> Path:
-    """A folder with nothing in it: files of another export would mix with those of this one."""
+    """An empty folder: this export must not mix with another."""
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):

@@ -21,12 +21,12 @@ from ..model.board import Board, column_name
 CELL = 40
 MARGIN = 22
 LABEL_SIZE = 11  # of the names of rows and columns
-SVG_SQUARES = 40_000  # a browser shows no more
+SVG_SQUARES = 40_000  # a browser cannot show more
 PNG_SQUARES = 10_000
 SHARP_SQUARES = 400  # boards up to this size get two pixels for each unit of the SVG picture
 FINER = 8  # how much larger a shape of a PNG picture is drawn, to smooth its edges
 
-# Colours of the picture, by the class that a style sheet may use: of the default palette in light mode.
+# Colours of the picture, by the class for the style sheet: the default palette in light mode.
 COLOURS = {
     "card-ground": "#fbfaf7",
     "light": "#f3ecdf",
@@ -41,7 +41,7 @@ COLOURS = {
     "on-last": "#ffffff",
 }
 
-# Of a heat map, from few to many: readable as backgrounds of black text, and for colour-blind people.
+# Of a heat map, from few to many: readable under black text, and colour-blind safe.
 SHADES = ("#fff7bc", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02")
 
 Point = tuple[float, float]
@@ -95,7 +95,7 @@ def tour_svg(board: Board, tour: Sequence[int], closed: bool, numbers: bool = Tr
 
 
 def _board_lines(board: Board, title: str, classes: str = "board", role: str = "img") -> list[str]:
-    """The beginning of a picture: its frame, the empty board and the names of rows and columns."""
+    """The first lines of a picture: its frame, the empty board and the names of rows and columns."""
     width, height = size_of(board)
     label_style = f'font-size="{LABEL_SIZE}" fill="{COLOURS["labels"]}" text-anchor="middle" aria-hidden="true"'
     return [
@@ -111,7 +111,7 @@ def _board_lines(board: Board, title: str, classes: str = "board", role: str = "
 
 
 def _squares(board: Board) -> list[str]:
-    """A light ground, with all dark squares as one path: on large boards that is most of the picture."""
+    """A light ground, and all dark squares as one path, which is most of the picture of a large board."""
     dark = (square for square in range(board.squares) if board.is_dark(square) and square != board.missing)
     ground = f'x="{MARGIN}" y="{MARGIN}" width="{board.cols * CELL}" height="{board.rows * CELL}"'
     lines = [f'<rect class="light" {ground} fill="{COLOURS["light"]}"/>', _boxes(board, dark, "dark")]
@@ -236,7 +236,7 @@ class Heat:
     """One square of the map."""
 
     value: float
-    text: str  # as short as fits into a square
+    text: str  # short enough for a square
     label: str  # for the pointer and for screen readers
     link: str = ""
     current: bool = False

@@ -25,18 +25,18 @@ from .filters import Found, Selection
 from .live_run import Library, LiveRun, Snapshot, path_of
 from .pages import CHOICES, MEASURES, Query, page, parse_query
 
-PLAYER_SQUARES = 10_000  # a browser animates no more
-LARGE_SQUARES = 1_000  # a large picture of more has no numbers until the player draws it
-NUMBERED_SQUARES = 144  # on small pictures of larger boards nobody could read the numbers
+PLAYER_SQUARES = 10_000  # a browser cannot animate more
+LARGE_SQUARES = 1_000  # a large picture of a larger board has no numbers until the player draws it
+NUMBERED_SQUARES = 144  # on small pictures of larger boards the numbers would be too small to read
 MAP_SQUARES = 2_500  # more links than this are too many for a page
 TABLE_ROWS = 400
 GALLERY_TOURS, GALLERY_SQUARES = 12, 20_000
 
 FILES = {"svg": "image/svg+xml", "png": "image/png", "txt": "text/plain", "json": "application/json"}
 STATES = {
-    "exhausted": "exhausted: nothing is left to find",
-    "finished": "finished: its strategy makes no other tours",
-    "complete": "complete: every start square has used its budget",
+    "exhausted": "exhausted: every tour is found",
+    "finished": "finished: the strategy makes no other tours",
+    "complete": "complete: every start square has spent its budget",
     "working": "unfinished: a search is running, or was killed",
     "stopped": "unfinished: the same command continues it",
 }
@@ -46,7 +46,7 @@ View = Callable[[Snapshot, Query], Response]
 
 def routes(library: Library) -> list[BaseRoute]:
     def view(make: View) -> Callable[[Request], Response]:
-        """A handler that looks at the run in the address."""
+        """A handler for the run in the address."""
 
         def handler(request: Request) -> Response:
             run = library.run(request.path_params["name"])
@@ -114,7 +114,7 @@ def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
     if board.squares > MAP_SQUARES:
         return None
     squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in now.rows}
-    return Markup(heat_svg(board, squares, f"The board by {MEASURES[query.by]} of each start square"))
+    return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
 
 
 def _extent(now: Snapshot, query: Query) -> tuple[str, str] | None:
@@ -189,7 +189,7 @@ def tour_page(now: Snapshot, query: Query) -> Response:
         count=len(selection),
         found=found,
         back=query.to(f"{now.path}/tours", page=number_of_page, number=1),
-        here=Query(start=found.start, variant=found.variant, number=found.place).to(f"{now.path}/tour"),
+        here=Query(start=found.start, variant=found.variant, number=found.position).to(f"{now.path}/tour"),
         player=player(now.run.board, found),
         files=FILES,
     )
@@ -199,7 +199,7 @@ def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
     """A tour as a file to download."""
     found = Selection(now, query).one(query.number, query.sort)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", now.name).strip("-.") or "run"
-    disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.place}.{ending}"'
+    disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.position}.{ending}"'
     content = _content(ending, now.run.board, found)
     return Response(content, media_type=FILES[ending], headers={"content-disposition": disposition})
 
@@ -207,8 +207,8 @@ def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
 def _content(ending: str, board: Board, found: Found) -> str | bytes:
     most = {"svg": SVG_SQUARES, "png": PNG_SQUARES}.get(ending, board.squares)
     if board.squares > most:
-        other = "download SVG or text instead" if board.squares <= SVG_SQUARES else "download text instead"
-        raise BadRequest(f"the board of a picture must have at most {most:,} squares, got {board}; {other}")
+        other = "download SVG instead" if board.squares <= SVG_SQUARES else "download the tour as text instead"
+        raise BadRequest(f"a {ending.upper()} picture has at most {most:,} squares, got {board}; {other}")
     match ending:
         case "svg":
             return tour_svg(board, found.squares, found.is_closed)

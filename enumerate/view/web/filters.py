@@ -1,4 +1,4 @@
-"""The tours of a run that are wanted, as pages: only the row groups that hold a page are read.
+"""Selected tours of a run, as pages: only the row groups of a page are read.
 
 The records count the kinds of tours of each slice, so nearly always they show how many tours are wanted, and no part is
 read. Only where they do not (structured *and* symmetric tours, or structured open ones of a slice with closed ones too)
@@ -21,7 +21,7 @@ from ...model.tour import SYMMETRIES
 from ...model.values import in_range
 from .live_run import Snapshot
 
-SORTS = ("first", "last")  # found
+SORTS = ("first", "last")  # found first, or last
 SYMMETRIC = "symmetric"  # in any way
 
 
@@ -36,7 +36,7 @@ class Wanted:
 
     @property
     def codes(self) -> tuple[int, ...]:
-        """The places in SYMMETRIES that are wanted."""
+        """The selected indices of SYMMETRIES."""
         if self.symmetry == SYMMETRIC:
             return tuple(range(1, len(SYMMETRIES)))
         return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
@@ -52,7 +52,7 @@ class Wanted:
             return symmetric
         if len(parts) < len(result.tour_parts) and 0 < result.structured < rows_of_slice:
             return None
-        structured = min(result.structured, rows)  # if not all parts are asked for, it is none or all
+        structured = min(result.structured, rows)  # without all parts, it is none or all
         count = structured if self.structured == "yes" else rows - structured
         if count in (0, rows):
             return min(count, symmetric)
@@ -68,10 +68,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """One tour and what is known of it."""
+    """One tour and its properties."""
 
     number: int  # in the selection, from 1
-    place: int  # among all tours of its start square and variant, from 1: this stays the same while a run grows
+    position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
     start: str
     variant: str
     squares: list[int]
@@ -138,7 +138,7 @@ class Selection:
                 at += count
 
     def _in_part(self, part: Part, result: SliceResult, which: range, first: int, whole: bool) -> Iterator[Found]:
-        """Some of the wanted tours of a part; `first` is the number of the first of them all."""
+        """Some of the selected tours of a part; `first` is the number of the first of all."""
         rows = list(which)
         if not whole:
             source = _Source(part.sha256, self.run, part)
@@ -148,7 +148,7 @@ class Selection:
         for index, row in enumerate(rows):
             yield Found(
                 number=first + which[index],
-                place=before + row + 1,
+                position=before + row + 1,
                 start=result.start,
                 variant=part.kind,
                 squares=batch.tours[index].tolist(),
@@ -164,7 +164,7 @@ def _rows(parts: Sequence[Part]) -> int:
 
 @dataclass(frozen=True)
 class _Source:
-    """A part of a run; for a cache it is the same if its content is."""
+    """A part of a run; a cache compares its content only."""
 
     sha256: str
     run: Run = field(compare=False)
@@ -178,7 +178,7 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=16)  # of at most two megabytes each
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    """The places in a part of the tours that are wanted."""
+    """The rows of the selected tours in a part."""
     mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
         mask &= source.run.structured(source.part) == (structured == "yes")

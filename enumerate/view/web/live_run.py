@@ -32,16 +32,16 @@ Result = TypeVar("Result")
 
 
 class NotFound(BadRequest):
-    """There is nothing under this address."""
+    """There is nothing at this address."""
 
 
 def path_of(name: str) -> str:
-    """Where the pages of a run are."""
+    """The path of the pages of a run."""
     return f"/runs/{quote(name, safe='')}"
 
 
 class Snapshot:
-    """A run at one moment: when its records were these."""
+    """A run at one moment, with the records of that moment."""
 
     def __init__(self, name: str, run: Run) -> None:
         self.name, self.path = name, path_of(name)
@@ -112,7 +112,7 @@ class Snapshot:
 
 
 class LiveRun:
-    """A run under its name."""
+    """A run by its name."""
 
     def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
@@ -166,7 +166,7 @@ class Library:
         self._open: dict[str, LiveRun] = {}
         self._lock = Lock()
         if output is not None and not self._outputs():
-            raise BadRequest(f"neither the folder of a run, with {MANIFEST}, nor a folder of such folders: {output!r}")
+            raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
     def names(self) -> list[str]:
         """The names of the current runs, in order."""
@@ -176,7 +176,7 @@ class Library:
         """A run, opened once and kept."""
         output = self._outputs().get(name)
         if output is None:
-            raise NotFound(f"there is no such run: {name!r}")
+            raise NotFound(f"no such run: {name!r}")
         with self._lock:
             return self._open.setdefault(name, LiveRun(name, output, self.fresh_seconds))
 
@@ -193,7 +193,7 @@ def _is_run(output: str) -> bool:
     try:
         return open_storage(output).exists(MANIFEST)
     except OSError as error:
-        raise BadRequest(f"cannot be read: {output!r} ({error.strerror or error})") from None
+        raise BadRequest(f"cannot read {output!r} ({error.strerror or error})") from None
 
 
 def _runs_in(folder: str) -> dict[str, str]:

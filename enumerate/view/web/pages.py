@@ -41,7 +41,7 @@ TEMPLATES.filters["number"] = lambda value: f"{value:,}"
 TEMPLATES.filters["json"] = lambda value: json.dumps(value, separators=(",", ":"))
 TEMPLATES.filters["time"] = short_time
 
-SMALLEST, LARGEST = 3, 20  # rows, and columns, of boards to play on and to watch
+SMALLEST, LARGEST = 3, 20  # rows and columns of the boards to play on and to watch
 MOST = 10**15  # pages, or tours
 MEASURES = {"tours": "tours", "iterations": "iterations", "first": "time to the first tour"}
 CHOICES: dict[str, tuple[str, ...]] = {  # beside the default
@@ -68,7 +68,7 @@ class Query(Wanted):
     number: int = 1
 
     def to(self, path: str, **changes: str | int) -> str:
-        """The address of the view below `path` that differs from this one in some values."""
+        """The address below `path` of this view with some values changed."""
         values = asdict(replace(self, **changes))  # type: ignore[arg-type]  # each value is of its field's type
         given = {name: value for name, value in values.items() if value != getattr(Query, name)}
         return f"{path}?{urlencode(given)}" if given else path
@@ -89,13 +89,13 @@ def parse_query(params: QueryParams, board: Board) -> Query:
 
 
 def parameters(params: QueryParams, known: Iterable[str]) -> dict[str, str]:
-    """Each parameter once, and none that is unknown."""
+    """The parameters, each known and given once."""
     names, known = [name for name, _ in params.multi_items()], tuple(known)
     for name in names:
         if name not in known:
             raise BadRequest(f"unknown parameter: {name!r}{hint(name, known)}")
         if names.count(name) > 1:
-            raise BadRequest(f"a parameter is given twice: {name!r}")
+            raise BadRequest(f"parameter given twice: {name!r}")
     return dict(params)
 
 
@@ -108,12 +108,12 @@ def _count(name: str, word: str) -> int:
 def board_of(word: str) -> Board:
     board = parse_size(word)
     if not (SMALLEST <= board.rows <= LARGEST and SMALLEST <= board.cols <= LARGEST):
-        raise BadRequest(f"a board on this page must have {SMALLEST} to {LARGEST} rows and columns, got {word!r}")
+        raise BadRequest(f"this page takes boards of {SMALLEST} to {LARGEST} rows and columns, got {word!r}")
     return board
 
 
 def parse_path(board: Board, word: str) -> list[int]:
-    """`a1,b3,...` as squares, each a knight's move from the one before and none twice."""
+    """`a1,b3,...` as squares, each a knight's move from the one before, none twice."""
     if len(word) > 4 * board.squares:  # no name has more letters, its comma included
         raise BadRequest(f"a path has at most {board.squares} squares")
     path = [board.square(name) for name in word.split(",")] if word else []

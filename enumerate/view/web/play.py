@@ -27,18 +27,18 @@ from .pages import LARGEST, SMALLEST, board_of, page, parameters, parse_path
 
 SIZE = "8x8"  # of a new game
 STRATEGIES = {
-    "warnsdorff": "Warnsdorff's order, with retreats",
+    "warnsdorff": "Warnsdorff's order, with backtracking",
     "backtrack": "backtracking in a fixed order",
     "greedy": "Warnsdorff's rule without retreats",
 }
 VARIANTS = {"both": "any tour", "open": "an open tour", "closed": "a closed tour"}
 FOUND, NONE, GIVEN_UP, UNKNOWN = "found", "none", "given up", "unknown"
 
-FINISH_ITERATIONS = 4_000_000  # in all: below a second
+FINISH_ITERATIONS = 4_000_000  # in all: less than a second
 SHUFFLED_ITERATIONS = 100_000
-FIRST_ITERATIONS = 20_000_000  # a second or two, once for each search that is watched
+FIRST_ITERATIONS = 20_000_000  # a second or two, once for each watched search
 
-_turn = Lock()  # one search at a time: the pages are for one person, and the machine has other work
+_turn = Lock()  # one search at a time: one person uses the pages, and the machine has other work
 
 
 def routes() -> list[BaseRoute]:
@@ -81,7 +81,7 @@ def watch_json(request: Request) -> Response:
 
 
 def watched(params: QueryParams) -> Config:
-    """The search to be watched, without pruning: the display shows every step."""
+    """The search to watch, without pruning: the display shows every step."""
     asked = parameters(params, ("size", "strategy", "variant", "start"))
     board = board_of(asked.get("size", "6x6"))
     strategy, variant = asked.get("strategy", "warnsdorff"), asked.get("variant", "both")
@@ -92,7 +92,7 @@ def watched(params: QueryParams) -> Config:
 
 
 def _board_page(section: str, board: Board, **values: Any) -> Response:
-    """A page with a board, and with fields to choose another."""
+    """A page with a board and fields to choose another."""
     shape = {"rows": board.rows, "cols": board.cols, "missing": None}
     return page(f"{section}.html", section, board=shape, smallest=SMALLEST, largest=LARGEST, **values)
 
@@ -116,8 +116,9 @@ class Answer:
 def finish(
     board: Board, path: Sequence[int], most: int = FINISH_ITERATIONS, most_shuffled: int = SHUFFLED_ITERATIONS
 ) -> Answer:
-    """A tour that begins with the path; an empty path may begin anywhere. `most`: iterations, about half of them in
-    searches of `most_shuffled` each.
+    """A tour that begins with the path; an empty path may start anywhere.
+
+    `most` limits the iterations; about half of them go into searches of `most_shuffled` each.
     """
     why = why_no_tour(board)
     if why:
@@ -125,7 +126,7 @@ def finish(
     attempts = list(_attempts(board, most // 2, most_shuffled))
     if path:
         return _from_path(board, path, attempts)
-    # The first square from which a tour is found, of those that differ; corners come first.
+    # The first square that leads to a tour, one of each class of squares; corners come first.
     starts = sorted(board.classes, key=lambda square: len(board.neighbours[square]))
     answers = (_from_path(board, (start,), attempts) for start in starts)
     return next((answer for answer in answers if answer.state == FOUND), Answer(UNKNOWN))

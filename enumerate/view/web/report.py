@@ -75,7 +75,7 @@ def growth_svg(snapshot: Snapshot) -> str:
 
 
 def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How many tours were found from a start square after so many iterations."""
+    """The number of tours found from a start square after each number of iterations."""
     start = snapshot.run.board.name(job.job.start)  # and not its images
     parts = (part for result in snapshot.run.records(job) for part in result.tour_parts)
     iterations = (snapshot.run.iterations(part) for part in parts if is_of_start(part.name, start))
@@ -114,13 +114,13 @@ def gallery_room(board: Board) -> int:
 
 
 def spread(items: Sequence[Item], count: int) -> list[Item]:
-    """At most so many of the items, evenly spread."""
+    """At most `count` of the items, evenly spread."""
     count = min(count, len(items))
     return [items[index * len(items) // count] for index in range(count)]
 
 
 def bundle(*names: str) -> str:
-    """Scripts of the site as one: a page from disk may not import modules."""
+    """Scripts of the site as one, because a page from disk may not import modules."""
     texts = [(STATIC / name).read_text(encoding="utf-8") for name in names]
     return "\n".join(re.sub(r"^import .*?;\n|^export (?=\w)", "", text, flags=re.MULTILINE) for text in texts)
 

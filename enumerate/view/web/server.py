@@ -3,9 +3,9 @@
 A part of the site is a module with a function `routes(...)` that returns a list, and an entry in `SECTIONS`, the links
 at the top of every page.
 
-No other page can reach in or be reached. The policy allows scripts, styles and data from this server alone, and nothing
-inline. The name in the Host header must be this machine's own: a foreign name that was made to point here (DNS
-rebinding) is refused. A request that changes something must come from one of our own pages.
+The site is closed to other pages, both ways. The policy allows scripts, styles and data only from this server, and
+nothing inline. The Host header must be this machine's own name: another name that resolves to it (DNS rebinding) is
+refused. A request that changes something must come from one of our own pages.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make_app(output: str | None = None, fresh_seconds: float = FRESH_SECONDS) ->
     files = Mount("/static", StaticFiles(directory=STATIC))
     routes: list[BaseRoute] = [*explorer.routes(Library(output, fresh_seconds)), *play.routes(), files]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
-    # The guard stands outside of everything, or an internal error would be answered without its headers.
+    # The guard is outermost: otherwise the answer to an internal error would lack its headers.
     return guarded(Starlette(routes=routes, exception_handlers=handlers))
 
 
@@ -73,7 +73,7 @@ def error_answer(request: Request, error: Exception) -> Response:
         status = error.status_code
         message = "there is no such page" if status == 404 else error.detail.lower()
     elif not isinstance(error, EnumerateError | OSError):
-        message = "internal error; the server's terminal shows the details"
+        message = "internal error; see the terminal of the server"
     if request.url.path.endswith(".json") or "application/json" in request.headers.get("accept", ""):
         return JSONResponse({"error": message}, status)
     title = TITLES.get(status, HTTPStatus(status).phrase.capitalize())
@@ -81,7 +81,7 @@ def error_answer(request: Request, error: Exception) -> Response:
 
 
 def guarded(app: ASGIApp) -> ASGIApp:
-    """The app with the headers on every answer, and without the requests that are refused."""
+    """The app, with headers on every answer and refusals of bad requests."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
@@ -99,17 +99,17 @@ def guarded(app: ASGIApp) -> ASGIApp:
 def why_refused(method: str, headers: Headers) -> str | None:
     host = headers.get("host", "")
     if host.rpartition(":")[0] not in NAMES and host not in NAMES:
-        return f"this server answers only to the names {' and '.join(NAMES)}"
+        return f"this server answers only to {' and '.join(NAMES)}"
     if method not in ("GET", "HEAD") and headers.get("origin") != f"http://{host}":
-        return "only the pages of this server may change something"
+        return "only pages of this server may change something"
     return None
 
 
-def serve(app: ASGIApp, port: int, path: str, open_browser: bool, tell: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C. `path` is the page to open; `tell` gets the line with its address."""
+def serve(app: ASGIApp, port: int, path: str, open_browser: bool, show: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. `path` is the page to open; `show` gets the line with its address."""
     with listen(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}{path}"
-        tell(f"{address}  (Ctrl-C stops the server)")
+        show(f"{address}  (Ctrl-C stops the server)")
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         settings = uvicorn.Config(
@@ -130,6 +130,6 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         in_use = error.errno == errno.EADDRINUSE
-        why = "the port is in use" if in_use else f"cannot listen on the port ({error.strerror})"
-        raise BadRequest(f"{why}: {port}; choose another --port, or 0 for any free one") from None
+        why = f"port {port} is in use" if in_use else f"cannot listen on port {port} ({error.strerror})"
+        raise BadRequest(f"{why}; choose another --port, or 0 for any free port") from None
     return listener

@@ -146,7 +146,7 @@ def test_a_port_in_use_costs_one_line(runs, capsys):
         taken.listen()
         port = taken.getsockname()[1]
         assert main(["view", str(runs), "--port", str(port), "--no-open"]) == 2
-    told = f"error: the port is in use: {port}; choose another --port, or 0 for any free one\n"
+    told = f"error: port {port} is in use; choose another --port, or 0 for any free port\n"
     assert capsys.readouterr().err == told
 
 
@@ -170,7 +170,7 @@ def test_a_port_that_is_none_is_refused(runs, capsys, port):
 def test_a_folder_without_runs_is_refused(tmp_path, capsys):
     for place in (tmp_path, tmp_path / "nowhere"):
         assert main(["view", str(place), "--no-open"]) == 2
-        assert "nor a folder of such folders" in capsys.readouterr().err
+        assert "not a folder of runs" in capsys.readouterr().err
 
 
 # Bad requests and bad runs.
@@ -191,7 +191,7 @@ def test_a_folder_without_runs_is_refused(tmp_path, capsys):
         ("tours?symmetry=round", "symmetry must be symmetric, none, path-180"),
         ("tours?sort=random", "sort must be first or last, got"),
         ("tours?strat=a1", "unknown parameter: &#39;strat&#39;; did you mean &#39;start&#39;?"),
-        ("tours?start=a1&start=b2", "a parameter is given twice: &#39;start&#39;"),
+        ("tours?start=a1&start=b2", "parameter given twice: &#39;start&#39;"),
         ("tour?number=0", "number must be a whole number from 1, got"),
         ("tour?number=123456789", "number must be a whole number from 1 to"),
         ("tour?start=a2", "the run has no such tours"),
@@ -209,12 +209,12 @@ def test_bad_parameters_get_400_and_a_message(site, query, told):
 def test_an_unknown_run_is_not_found(site):
     page = site.get("/runs/none")
     assert page.status_code == 404
-    assert "there is no such run: &#39;none&#39;" in page.text
+    assert "no such run: &#39;none&#39;" in page.text
 
 
 def test_whoever_asks_for_json_gets_errors_as_json(site):
     answer = site.get("/runs/none", headers={"accept": "application/json"})
-    assert (answer.status_code, answer.json()) == (404, {"error": "there is no such run: 'none'"})
+    assert (answer.status_code, answer.json()) == (404, {"error": "no such run: 'none'"})
     assert site.get("/runs/both-3x10/tours.json?page=0").json() == {
         "error": "page must be a whole number from 1, got '0'"
     }
@@ -328,7 +328,7 @@ def test_the_map_links_every_start_square_to_its_tours(site, runs, by):
 
 @pytest.fixture(scope="module")
 def every(runs):
-    """All tours of each run, read and classified one by one, with their places among those of a start and variant."""
+    """All tours of each run, read and classified one by one, with their positions among a start and variant."""
     return {name: list(every_tour(Run(runs / name))) for name in ("both-3x10", "closed-6x6")}
 
 
@@ -341,13 +341,13 @@ def snapshots(runs):
 def every_tour(run):
     for job in run.plan:
         start = run.board.name(job.start)
-        places = {"open": 0, "closed": 0}
+        counts = {"open": 0, "closed": 0}
         for tours in run.tours(start):
             judged = (are_closed(run.board, tours), are_structured(run.board, tours), symmetries(run.board, tours))
             for tour, closed, structured, symmetry in zip(tours.tolist(), *judged, strict=True):
                 variant = "closed" if closed else "open"
-                places[variant] += 1
-                yield (start, variant, places[variant], tour), "yes" if structured else "no", SYMMETRIES[symmetry]
+                counts[variant] += 1
+                yield (start, variant, counts[variant], tour), "yes" if structured else "no", SYMMETRIES[symmetry]
 
 
 def fits(wanted, tour, structured, symmetry):
@@ -378,7 +378,7 @@ def test_a_selection_holds_exactly_the_tours_that_are_wanted(
     for first in {0, len(expected) // 2, max(0, len(expected) - 3)}:
         for sort, in_order in (("first", expected), ("last", expected[::-1])):
             page = selection.page(first, 5, sort)
-            assert [(f.start, f.variant, f.place, f.squares) for f in page] == in_order[first : first + 5]
+            assert [(f.start, f.variant, f.position, f.squares) for f in page] == in_order[first : first + 5]
             assert [f.number for f in page] == list(range(first + 1, first + 1 + len(page)))
 
 
@@ -394,7 +394,7 @@ def test_the_runs_have_tours_of_every_kind_that_is_tested(runs):
 def test_the_place_of_a_tour_leads_to_the_same_tour(site):
     tours = site.get("/runs/both-3x10/tours.json?structured=no&sort=last&page=2").json()["tours"]
     for tour in tours:
-        query = f"start={tour['start']}&variant={tour['variant']}&number={tour['place']}"
+        query = f"start={tour['start']}&variant={tour['variant']}&number={tour['position']}"
         again = site.get(f"/runs/both-3x10/tour.json?{query}").json()
         assert again["squares"] == tour["squares"]
 
@@ -469,7 +469,7 @@ def test_a_run_on_an_object_store_is_explored_too(s3_place):
     tours = site.get(f"{path}/tours.json?start=a1&structured=yes").json()["tours"]
     assert len(tours) == 12
     assert site.get(f"{path}/tour.svg?start=a1").status_code == 200
-    with pytest.raises(BadRequest, match="neither the folder of a run"):
+    with pytest.raises(BadRequest, match=r"not a run .* and not a folder of runs"):
         make_app(s3_place + "-none")
 
 
@@ -516,9 +516,9 @@ def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_
         assert sorted(each.squares for each in found) == sorted(wanted["open"] + wanted["closed"])
         assert {each.start for each in found} == {start}
         for variant in ("open", "closed"):
-            places = [each.place for each in found if each.variant == variant]
-            assert sorted(places) == list(range(1, len(places) + 1))
-            assert all(wanted[variant][each.place - 1] == each.squares for each in found if each.variant == variant)
+            positions = [each.position for each in found if each.variant == variant]
+            assert sorted(positions) == list(range(1, len(positions) + 1))
+            assert all(wanted[variant][each.position - 1] == each.squares for each in found if each.variant == variant)
     assert len(Selection(snapshot, Wanted())) == 37_568
     pages = client(tmp_path / "run")
     assert pages.get("/", follow_redirects=True).status_code == 200
