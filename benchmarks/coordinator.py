@@ -29,10 +29,9 @@ from rich.console import Console  # noqa: E402
 
 from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Outcome, Pool, Ready, Supervisor  # noqa: E402
-from enumerate.ledger.job_progress import JobProgress  # noqa: E402
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
 from enumerate.ledger.manifest import create_manifest, seal  # noqa: E402
-from enumerate.ledger.records import record_lists  # noqa: E402
+from enumerate.ledger.records import JobProgress, record_lists  # noqa: E402
 from enumerate.ledger.storage import Entry, Hold  # noqa: E402
 from enumerate.ledger.storage.protocol import Buffer  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
@@ -258,7 +257,7 @@ def simulation_cost() -> float:
 class Listed:
     """A storage of many jobs with many slices each: names without bytes."""
 
-    place = "listed"
+    output = "listed"
 
     def __init__(self, jobs: int, each: int) -> None:
         self.jobs, self.each = jobs, each

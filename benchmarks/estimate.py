@@ -24,7 +24,7 @@ from enumerate.model.board import parse_size  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Cursor  # noqa: E402
 from enumerate.plan.sizes import sizes_of  # noqa: E402
-from enumerate.studies.estimate.estimate import Goal, estimate  # noqa: E402
+from enumerate.studies.estimate import Goal, estimate  # noqa: E402
 
 DIRECTED = {
     ("8", "open"): 2 * 8_946_802_763_215_904,

@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from enumerate.ledger.job_progress import JobProgress  # noqa: E402
+from enumerate.ledger.records import JobProgress  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.jobs import Job  # noqa: E402
 from enumerate.search.slice import Found, search_slice  # noqa: E402

@@ -23,12 +23,12 @@ import pyarrow as pa
 
 from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_file, distinct_name, patterns
+from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
 from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
-from ..ledger.records import Classes, Distinct, check_part, fingerprint, record_distinct
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.batch import Batch
 from ..model.config import usable_cores
-from ..model.errors import BadRequest, Damaged
+from ..model.errors import BadRequest
 from ..model.jobs import Part
 from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
 from .reader import Run
@@ -38,7 +38,7 @@ LEAST_MEMORY = 2**16
 GROUP_BYTES = 2**22  # of tours in a row group
 GROUPS = 16  # in a part
 
-_BATCH_BYTES = 2**20  # of tours that are packed at a time: small enough to stay in a core's cache
+_BATCH_BYTES = 2**20  # of tours that are packed at a time: they fit into a core's cache
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
 
 Advance = Callable[[float], object]
@@ -47,12 +47,12 @@ Blocks = Iterator[Rows]
 
 @dataclass(frozen=True)
 class Report:
-    """What came out, and whether the run was finished."""
+    """What was found, and whether the run was finished."""
 
     variants: tuple[Classes, ...]
     complete: bool
     seconds: float
-    place: str = ""  # of the run, if the distinct tours were written
+    output: str = ""  # of the run, if the distinct tours were written
 
     @property
     def tours(self) -> int:
@@ -60,28 +60,28 @@ class Report:
 
     @property
     def lines(self) -> list[str]:
-        """For people."""
+        """For the terminal."""
         lines = [
             f"{each.classes:,} distinct {each.variant} tours among {each.found:,};"
             f" with their images under the board's symmetries, {each.multiplicity:,} undirected ones"
             for each in self.variants
         ]
         lines.append(f"{self.tours:,} tours compared in {self.seconds:.2f} s")
-        return lines + ([f"distinct {patterns(self.place)[DISTINCT]}"] if self.place else [])
+        return lines + ([f"distinct {patterns(self.output)[DISTINCT]}"] if self.output else [])
 
     @property
     def document(self) -> dict[str, Any]:
-        """For machines."""
+        """For --json."""
         counts = {
             each.variant: {"classes": each.classes, "multiplicity": each.multiplicity, "found": each.found}
             for each in self.variants
         }
         return {"tours": self.tours, **counts, "complete": self.complete, "seconds": self.seconds,
-                "written": f"{self.place}/{DISTINCT}" if self.place else None}  # fmt: skip
+                "written": f"{self.output}/{DISTINCT}" if self.output else None}  # fmt: skip
 
 
 def write_distinct(
-    place: str | Path,
+    output: str | Path,
     memory: int = MEMORY,
     advance: Advance = lambda _: None,
     group_bytes: int = GROUP_BYTES,
@@ -89,10 +89,10 @@ def write_distinct(
 ) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
-    The run is held meanwhile. `memory` is for the tours at hand, beside what the program takes by itself; `advance` is
-    told the share that each step was of the whole. A part has so many row groups, each with so many bytes of tours.
+    The run is locked meanwhile. `memory` is for tours, beside what the program itself takes. `advance` is called with
+    the share of each step. A part has at most `groups` row groups, each with `group_bytes` of tours.
     """
-    began, run = time.perf_counter(), Run(place)
+    began, run = time.perf_counter(), Run(output)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.output):
         # Spills go to the disk of the run, if it has one.
@@ -101,12 +101,11 @@ def write_distinct(
         source.refuse_small_disk(writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
         record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.place)
+    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.output)
 
 
-def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
-    """The same, but nothing is written."""
-    began, run = time.perf_counter(), Run(place)
+def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
+    began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
         source = Source(run, memory, tempfile.gettempdir(), advance)
         source.refuse_small_disk(writing=False)
@@ -124,13 +123,11 @@ def count_distinct(place: str | Path, memory: int = MEMORY, advance: Advance = l
 
 
 class Source:
-    """The tours of a run, and room to group them."""
-
     def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
         if memory < LEAST_MEMORY:
-            raise BadRequest(f"memory is at least {LEAST_MEMORY:,} bytes: {memory:,}")
+            raise BadRequest(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory:,}")
         if not run.config.write:
-            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.place!r}")
+            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
         self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance
         self.packing = Packing(run.board)
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
@@ -143,7 +140,7 @@ class Source:
         return sum(part.rows for part in self.parts[variant])
 
     def refuse_small_disk(self, writing: bool) -> None:
-        """Refuse if tours that do not fit into memory may not fit on the disk. There can be no more than there are."""
+        """Refuse if the tours may fit neither into memory nor on the disk."""
         fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
         counts = [count for count in map(self.count, self.parts) if count > fitting]
         twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
@@ -183,14 +180,7 @@ class Source:
     def _batches(self, variant: str) -> Iterator[Batch]:
         batch_tours = max(1, min(_BATCH_BYTES, self.memory // 16) // self.run.config.tour_bytes)
         for part in self.parts[variant]:
-            data, count = check_part(self.run.storage, part), 0
-            for batch in self.run.read_part(part, batch_tours, data):
-                if batch.tours.max() >= self.run.board.squares:  # the kernel trusts them
-                    raise Damaged(f"damaged, a tour leaves the board: {part.name}")
-                count += len(batch.tours)
-                yield batch
-            if count != part.rows:
-                raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
+            yield from self.run.checked_part(part, batch_tours)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -220,7 +210,6 @@ def _files(source: Source, variants: list[Classes], group_bytes: int, groups: in
 
 
 def _parts(packing: Packing, blocks: Blocks, group_bytes: int, groups: int) -> Iterator[tuple[memoryview, int]]:
-    """The content of each part, and its rows."""
     writer = PartWriter(distinct_schema(packing.board))
     group_rows = max(1, group_bytes // (8 * packing.key))
     for group in regrouped(blocks, group_rows):
@@ -249,7 +238,6 @@ def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
 
 
 def _columns(packing: Packing, rows: Rows) -> list[pa.Array]:
-    """Rows as the columns of `distinct_schema`."""
     kinds = packing.kinds(rows)
     starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
     names = pa.array([packing.board.name(int(start)) for start in starts])

@@ -1,11 +1,11 @@
 """Tours as rows of 64-bit words, sorted and grouped by class in bounded memory, however many there are.
 
-The key of a row is the canonical form of a tour; what is told of its class follows. `tour.canonical` is the judge of
-the kernel that makes them.
+The key of a row is the canonical form of a tour; facts about its class follow. Tests compare the kernel that makes the
+keys with `tour.canonical`.
 
-A table takes rows without repetitions. When it is full, it is sorted and spilled to disk; at the end the spills are
-merged (and before, when they are many). What fits into memory never touches the disk, and a run that has every tour
-many times spills little. The result does not depend on the memory, nor on the order in which rows come.
+A table takes rows without repeats. When it is full, it is sorted and spilled to disk; at the end the spills are merged
+(and before, when they are many). What fits into memory never touches the disk, and a run that has every tour many times
+spills little. The result depends neither on the memory nor on the order of the rows.
 
 Spills are files without a name: they are gone with the process, however it ends.
 """
@@ -43,7 +43,9 @@ def _packing_kernel(width: int) -> Any:
     def warm_up(kernel: Any) -> None:
         board, tour = Board(3, 4), np.arange(12, dtype=f"<u{width}")[None, :]
         row = np.empty((1, 12), dtype=np.uint64)
-        kernel.pack_canonical(tour, True, *board_arrays(board), _places(board), row, np.empty(1, dtype=np.uint8))
+        kernel.pack_canonical(
+            tour, True, *board_arrays(board), np.empty(12, dtype=np.int32), row, np.empty(1, dtype=np.uint8)
+        )
 
     return load_kernel("classify", ("pack_canonical",), width, warm_up)
 
@@ -55,10 +57,6 @@ def board_arrays(board: Board) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     firsts = [next(square for square in alike if board.image(each, square) == lowest) for each in board.maps]
     rows, cols = np.arange(board.rows, dtype=np.uint16), np.arange(board.cols, dtype=np.uint16)
     return np.array(board.maps), np.array(firsts), np.repeat(rows, board.cols), np.tile(cols, board.rows)
-
-
-def _places(board: Board) -> NDArray[np.int32]:
-    return np.empty(board.squares, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,8 @@ class Packing:
         """A row for each tour of a batch; all of them are closed, or all are open. Squares must be on the board."""
         count = len(batch.tours)
         rows, keeping = np.empty((count, self.key + VALUES), dtype=np.uint64), np.empty(count, dtype=np.uint8)
-        self._kernel.pack_canonical(batch.tours, closed, *self._arrays, _places(self.board), rows, keeping)
+        places = np.empty(self.board.squares, dtype=np.int32)
+        self._kernel.pack_canonical(batch.tours, closed, *self._arrays, places, rows, keeping)
         values = rows[:, self.key :]
         values[:, FOUND] = 1
         values[:, START] = batch.tours[:, 0]
@@ -99,7 +98,6 @@ class Packing:
         return rows
 
     def tours(self, rows: Rows) -> Tours:
-        """The canonical tours of rows."""
         width = self.dtype.itemsize
         squares = np.ascontiguousarray(rows[:, : self.key], dtype=">u8").view(f">u{width}")
         tours: Tours = squares[:, : self.board.length].astype(self.dtype)

@@ -18,9 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ..ledger.job_progress import JobProgress, ReadRecord, progress_of, records
 from ..ledger.layout import MANIFEST, PLAN, is_of_start
-from ..ledger.manifest import Manifest, read_manifest
+from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
 from ..ledger.parts import (
     TIMES_SCHEMA,
     decode_squares,
@@ -30,14 +29,22 @@ from ..ledger.parts import (
     open_part,
     tours_schema,
 )
-from ..ledger.plan_file import read_plan
-from ..ledger.records import RecordList, find_distinct, read_record, record_lists
+from ..ledger.records import (
+    JobProgress,
+    ReadRecord,
+    RecordList,
+    check_part,
+    progress_of,
+    read_record,
+    record_lists,
+    records,
+)
 from ..ledger.storage import Storage, open_storage
 from ..ledger.summary import summary_table
 from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
-from ..model.errors import BadRequest
+from ..model.errors import BadRequest, Damaged
 from ..model.jobs import TIMES, Job, Part, SliceResult
 from ..model.tour import Tours
 from ..plan.plan import make_plan, needs_estimates
@@ -46,7 +53,7 @@ BATCH_TOURS = 65_536
 
 
 def plan_of(storage: Storage, config: Config) -> tuple[Job, ...]:
-    """As it was written down; made again where that is quick, and of a run that was begun before plans were written."""
+    """As it was written down; else made again, which is quick unless the run is from before plans were written."""
     return read_plan(storage) if needs_estimates(config) and storage.exists(PLAN) else make_plan(config)
 
 
@@ -59,7 +66,7 @@ class DistinctTours(NamedTuple):
     start: NDArray[np.int64]  # square and iteration of the first of them
     iteration: NDArray[np.int64]
     structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]  # a place in SYMMETRIES
+    symmetry: NDArray[np.uint8]  # an index into SYMMETRIES
 
 
 class Run:
@@ -70,18 +77,18 @@ class Run:
 
     def __init__(
         self,
-        place: str | Path,
+        output: str | Path,
         read: ReadRecord = read_record,
         plan_of: Callable[[Storage, Config], tuple[Job, ...]] = plan_of,
     ) -> None:
         self._read_record, self._plan_of = read, plan_of
-        self.storage = open_storage(str(place))
+        self.storage = open_storage(str(output))
         try:
             known = self.storage.exists(MANIFEST)
         except OSError as error:
-            raise BadRequest(f"cannot be read: {self.storage.place!r} ({error.strerror or error})") from None
+            raise BadRequest(f"cannot be read: {self.storage.output!r} ({error.strerror or error})") from None
         if not known:
-            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.place!r}")
+            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.output!r}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -89,7 +96,7 @@ class Run:
 
     @cached_property
     def config(self) -> Config:
-        return self.manifest.config(self.storage.place)
+        return self.manifest.config(self.storage.output)
 
     @property
     def board(self) -> Board:
@@ -110,7 +117,6 @@ class Run:
         return progress_of(self.storage, self.plan, self.record_lists, self._read_record)
 
     def records(self, job: JobProgress) -> Iterator[SliceResult]:
-        """All records of a job, in order."""
         return records(self.storage, job, self._read_record)
 
     @property
@@ -153,10 +159,10 @@ class Run:
                         return tour
                     left -= len(batch.tours)
             left -= part.rows
-        count = sum(part.rows for part in self.parts(start, variant))
+        count = number - left  # all parts were passed
         if not count:
             raise BadRequest(f"the run has no such tours: {start or 'any start'}, {variant or 'any variant'}")
-        raise BadRequest(f"number is from 1 to {count:,}, as many tours as there are: {number}")
+        raise BadRequest(f"number must be from 1 to {count:,}, the number of tours, got {number}")
 
     def read_part(self, part: Part, batch_tours: int = BATCH_TOURS, data: bytes | None = None) -> Iterator[Batch]:
         """The tours of one part, batch by batch, with page checksums verified; without what each of them took.
@@ -166,8 +172,19 @@ class Run:
         for rows in self._read(part, tours_schema(self.board), batch_tours, data):
             yield decode_tours(rows, self.board, part.kind == "closed", part.name)
 
+    def checked_part(self, part: Part, batch_tours: int) -> Iterator[Batch]:
+        """The same, compared with the record: size, checksum and number of tours, and none leaves the board."""
+        count = 0
+        for batch in self.read_part(part, batch_tours, check_part(self.storage, part)):
+            if batch.tours.max() >= self.board.squares:
+                raise Damaged(f"damaged, a tour leaves the board: {part.name}")
+            count += len(batch.tours)
+            yield batch
+        if count != part.rows:
+            raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
+
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
-        """Some tours of one part, by their places in it, from 0 and ascending; row groups without any are skipped."""
+        """Some tours of one part, by their numbers from 0, ascending; row groups without any are skipped."""
         with self._opened(part, tours_schema(self.board), None) as file:
             first, tables = 0, []
             for group in range(file.num_row_groups):
@@ -180,16 +197,14 @@ class Run:
         return decode_tours(batch, self.board, part.kind == "closed", part.name)
 
     def structured(self, part: Part) -> NDArray[np.bool_]:
-        """For each tour of one part whether it is structured."""
         return np.asarray(self._column(part, "structured").to_numpy())
 
     def symmetries(self, part: Part) -> NDArray[np.uint8]:
-        """For each tour of one part its place in SYMMETRIES."""
+        """Indices into SYMMETRIES."""
         column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
         return decode_symmetries(column, part.name)
 
     def iterations(self, part: Part) -> NDArray[np.int64]:
-        """When each tour of one part was found."""
         return np.asarray(self._column(part, "iteration").to_numpy())
 
     def _column(self, part: Part, name: str) -> pa.ChunkedArray:
@@ -202,7 +217,7 @@ class Run:
         kinds = _kinds(variant)
         record = find_distinct(self.storage)
         if record is None:
-            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.place!r}")
+            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.output!r}")
         for part in record.parts:
             if part.kind in kinds:
                 for rows in self._read(part, distinct_schema(self.board), batch_tours, None):
@@ -211,14 +226,12 @@ class Run:
     def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
         start = rows.column("start")
         squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
+        plain = ("multiplicity", "found", "iteration", "structured")
         return DistinctTours(
-            decode_squares(rows.column("tour"), self.board),
-            rows.column("multiplicity").to_numpy(),
-            rows.column("found").to_numpy(),
-            squares[start.indices.to_numpy()],
-            rows.column("iteration").to_numpy(),
-            rows.column("structured").to_numpy(zero_copy_only=False),
-            decode_symmetries(rows.column("symmetry"), part.name),
+            tours=decode_squares(rows.column("tour"), self.board),
+            start=squares[start.indices.to_numpy()],
+            symmetry=decode_symmetries(rows.column("symmetry"), part.name),
+            **{name: rows.column(name).to_numpy(zero_copy_only=False) for name in plain},
         )
 
     def times(self, start: str | None = None) -> pa.Table:
@@ -250,7 +263,6 @@ class Run:
 
 
 def _kinds(variant: str | None) -> tuple[str, ...]:
-    """The kinds of tours that are asked for."""
     if variant not in (None, "open", "closed"):
-        raise BadRequest(f"variant is open or closed: {variant!r}")
+        raise BadRequest(f"variant must be open or closed, got {variant!r}")
     return ("open", "closed") if variant is None else (variant,)

@@ -1,4 +1,4 @@
-"""A run read back and proved: every file is there and unchanged, and every tour is what its place says it is.
+"""A run read back and proved: every file is there and unchanged, and every tour is what its part says it is.
 
 The tours are judged by `tour`, which knows the definition of a tour and nothing of the search.
 """
@@ -14,23 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..ledger.job_progress import JobProgress, records
-from ..ledger.layout import (
-    COMMITS,
-    DISCARDING,
-    DISTINCT,
-    DISTINCT_RECORD,
-    LOCK,
-    MANIFEST,
-    PLAN,
-    STAGING,
-    SUMMARY_PARQUET,
-    parse_part_name,
-    part_name,
-    record_name,
-)
+from ..ledger import layout
+from ..ledger.layout import parse_part_name, part_name, record_name
+from ..ledger.manifest import find_distinct, fingerprint
 from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
-from ..ledger.records import RecordList, check_part, find_distinct, fingerprint, name_of, read_record, record_lists
+from ..ledger.records import JobProgress, RecordList, check_part, name_of, read_record, record_lists, records
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -46,14 +34,14 @@ _BATCH_TOURS = 16_384  # small enough to stay in a core's cache
 
 @dataclass
 class Verdict:
-    """What was read, and everything found wrong, each with the name of its file."""
+    """What was read, and what was found wrong, each with the name of its file."""
 
     records: int = 0
     tours: int = 0
-    repeats: int = 0  # tours that were there before, where a strategy picks them at random
+    repeats: int = 0  # tours found before, by a strategy that picks them at random
     complete: bool = True
     damage: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what is no damage, and still to be known
+    notes: list[str] = field(default_factory=list)  # no damage, but worth knowing
     named: dict[str, Part] = field(default_factory=dict)  # by the records
 
     @property
@@ -73,10 +61,10 @@ class Verdict:
 
 
 def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Verdict:
-    """Read everything of a run; `advance` is told the share that each step was of the whole."""
+    """Read everything of a run; `advance` is called with the share of each step."""
     verdict = Verdict()
     with run.storage.lock_for_reading():
-        config = run.config  # a run.json that cannot be read ends it here: nothing else would make sense
+        config = run.config  # without a sound run.json nothing else makes sense
         try:
             found = record_lists(run.storage, run.plan)
         except Damaged as error:
@@ -88,7 +76,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
                 verdict.add(of_job)
                 progress.append(job)
                 advance(1 / len(run.plan))
-        ended = not run.manifest.shift and not run.storage.exists(DISCARDING)
+        ended = not run.manifest.epoch and not run.storage.exists(layout.DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         if not verdict.damage:  # else parts of damaged records would be called foreign
             distinct = _distinct(run, fingerprint(verdict.named.values()), verdict)
@@ -99,12 +87,12 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
 
 
 def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
-    """The distinct tours, if there are any: as they were recorded, and of the tours that are there now.
+    """Checks that distinct tours, if there are any, are as recorded, and made of the tours that are there now.
 
-    Returns the names of what belongs to them.
+    Returns the names of their files.
     """
-    remedy = f"`distinct` makes them anew: {run.storage.place!r}"
-    names = {name for name, _ in run.storage.entries(DISTINCT)}
+    remedy = f"`distinct` makes them again: {run.storage.output!r}"
+    names = {name for name, _ in run.storage.entries(layout.DISTINCT)}
     try:
         record = find_distinct(run.storage)
         if record is None:
@@ -117,25 +105,25 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
             check_part(run.storage, part)
     except Damaged as error:
         verdict.damage.append(str(error))
-        return {DISTINCT_RECORD, *names}
-    return {DISTINCT_RECORD, *(part.name for part in record.parts)}
+        return {layout.DISTINCT_RECORD, *names}
+    return {layout.DISTINCT_RECORD, *(part.name for part in record.parts)}
 
 
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {MANIFEST, LOCK, *FILES, *([PLAN] if needs_estimates(run.config) else [])}
+    known = {layout.MANIFEST, layout.LOCK, *FILES, *([layout.PLAN] if needs_estimates(run.config) else [])}
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
-            f"left behind by a late worker, the same command removes it: {record_name(job, *short)}"
+            f"left by a late worker, the command of the run removes it: {record_name(job, *short)}"
             for job, listed in found.items()
             for short in listed.superseded()
         ]
     else:
-        known.add(DISCARDING)
+        known.add(layout.DISCARDING)
     unfinished = {job.job.number: job.next_slice(run.config) for job in progress}
     for name, _ in run.storage.entries("."):
-        if name in known or name in parts or name.startswith((f"{COMMITS}/", f"{STAGING}/")):
+        if name in known or name in parts or name.startswith((f"{layout.COMMITS}/", f"{layout.STAGING}/")):
             continue
         part = parse_part_name(name)
         following = unfinished.get(part.job) if part else None
@@ -209,7 +197,7 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
         (attempts >= 1) & (attempts <= run.config.failures) & (length <= placements) & (placements <= attempts * length)
     )
     if not (begins & fits).all() or (known < 0).any():
-        raise Damaged(f"damaged, a tour cannot have taken that: {part.name}")
+        raise Damaged(f"damaged, impossible times of a tour: {part.name}")
 
 
 def _prefix(run: Run, job: Job, part: Part) -> Cursor:
@@ -224,26 +212,25 @@ def _prefix(run: Run, job: Job, part: Part) -> Cursor:
 
 def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) -> Iterator[Batch]:
     """The tours of a part, each batch checked before it is handed on."""
-    data = check_part(run.storage, part)
     _check_name(run.board.name(prefix[0]), result, part)
     if run.config.variant not in (part.kind, "both"):
         raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
-    count, last = 0, result.before.iterations
-    for batch in run.read_part(part, _BATCH_TOURS, data):
+    last = result.before.iterations
+    for batch in run.checked_part(part, _BATCH_TOURS):
         wrong = _why_wrong(run, prefix, part, batch)
         if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
             wrong = "its iterations do not ascend"
         if wrong:
             raise Damaged(f"damaged, {wrong}: {part.name}")
-        count, last = count + len(batch.tours), int(batch.iterations[-1])
+        last = int(batch.iterations[-1])
         yield batch
-    if count != part.rows or last > result.total.iterations:
+    if last > result.total.iterations:
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
 def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None:
     board, tours = run.board, batch.tours
-    if int(tours.max()) >= board.squares or not are_complete(board, tours).all():
+    if not are_complete(board, tours).all():
         return "a tour does not visit every square once"
     if not are_legal(board, tours).all():
         return "a tour has a step that is not a knight's move"
@@ -255,9 +242,9 @@ def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None
         return f"a tour is not {part.kind}"
     place = places(board, tours)
     if (are_structured(board, tours, place) != batch.structured).any():
-        return "a tour is not as structured as it says"
+        return "a tour is not as structured as its column says"
     if (symmetries(board, tours, place) != batch.symmetry).any():
-        return "a tour has another symmetry than it says"
+        return "a tour has another symmetry than its column says"
     if (run.config.only == "structured" and not batch.structured.all()) or (
         run.config.only == "symmetric" and not batch.symmetry.all()
     ):
@@ -282,8 +269,8 @@ def _duplicates(run: Run, job: JobProgress, every: np.ndarray) -> list[str]:
 
 
 def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
-    """The summary says what the records say. A run that was killed may have none, or half of it, or an old one."""
-    if run.manifest.shift or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
+    """The summary agrees with the records. A run that was killed may have none, or half of it, or an old one."""
+    if run.manifest.epoch or (not verdict.complete and not any(run.storage.exists(name) for name in FILES)):
         return
     table = summary_table(run.config, progress)
     for name, encode in FILES.items():
@@ -296,14 +283,16 @@ def _summary(run: Run, progress: list[JobProgress], verdict: Verdict) -> None:
 def _is_as_good(run: Run, name: str, table: pa.Table, complete: bool) -> bool:
     """Whether a summary in other bytes is sound, too.
 
-    Another pyarrow may have written the same; ours would not. In an unfinished run a late worker may have added a
-    record to those that were summed up; then both files must still be one summary, unharmed.
+    Another version of pyarrow may write the same values in other bytes. In an unfinished run a late worker may have
+    added a record to those that were summed up; then both files must still be the same, undamaged summary.
     """
     try:
-        written = pq.read_table(pa.BufferReader(run.storage.read(SUMMARY_PARQUET)), page_checksum_verification=True)
+        written = pq.read_table(
+            pa.BufferReader(run.storage.read(layout.SUMMARY_PARQUET)), page_checksum_verification=True
+        )
     except (OSError, Damaged, pa.ArrowException):
         return False
     if complete or written.schema != table.schema or written.num_rows != table.num_rows:
         other = run.manifest.versions.get("pyarrow") != pa.__version__
-        return name == SUMMARY_PARQUET and other and bool(written.equals(table))
+        return name == layout.SUMMARY_PARQUET and other and bool(written.equals(table))
     return all(run.storage.read(file) == encode(written) for file, encode in FILES.items())

@@ -93,9 +93,8 @@ def estimate(
         quiet: No progress.
     """
     config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
-    from ..studies.estimate.estimate import Goal, as_share
-    from ..studies.estimate.estimate import estimate as make_estimate
-    from ..studies.estimate.text import estimate_json, estimate_lines, progress_line
+    from ..studies.estimate import Goal, as_share, estimate_json, estimate_lines, progress_line
+    from ..studies.estimate import estimate as make_estimate
     from ..view.progress import changing_line
 
     goal = Goal(seconds, None if error is None else as_share(error), descents)

@@ -57,8 +57,8 @@ class RayWorker:
 
     def __init__(self, node: Node, work: bytes, question: bytes) -> None:
         self.at, self.node, self.payload = node, node.name, work
-        place = NodeAffinitySchedulingStrategy(node.id, soft=False)
-        self.actor = _actor.options(scheduling_strategy=place).remote()
+        there = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        self.actor = _actor.options(scheduling_strategy=there).remote()
         self.answer: Any = self.actor.answer.remote(question)
 
     def give(self, task: Any) -> None:

@@ -1,18 +1,4 @@
-"""Every file name of a run, and what each says: names are made here, and parsed here, and nowhere else.
-
-tours/variant=closed/start=a1/part-000003-0000.parquet              job 3, slice 0
-tours/variant=closed/start=a1/part-000003-0001-to-500000.parquet    slice 1, cut short by the budget
-times/start=a1/part-000003-0000-2b1c….parquet                       what each tour took; greedy only
-distinct/variant=closed/part-000000.parquet                         one tour for each class
-summary.parquet, summary.csv
-_run/run.json                                                       what the run is
-_run/plan                                                           its jobs, if the plan took estimates
-_run/commits/000003-0000.json                                       one record for each slice
-_run/distinct.json                                                  names the parts of distinct/
-_run/staging/                                                       files on their way
-_run/lock                                                           held while a coordinator is on the run
-_run/discarding                                                     only while --fresh clears a run away
-"""
+"""Every file name of a run: names are made here, and parsed here, and nowhere else. docs/architecture.md lists them."""
 
 from __future__ import annotations
 
@@ -29,7 +15,7 @@ PLAN = f"{RUN_FILES}/plan"
 COMMITS = f"{RUN_FILES}/commits"
 STAGING = f"{RUN_FILES}/staging"
 LOCK = f"{RUN_FILES}/lock"
-DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: what is here is of no run any more
+DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: these files belong to no run any more
 TOURS = "tours"
 PART_FOLDERS = (TOURS, TIMES)
 DISTINCT = "distinct"
@@ -42,16 +28,12 @@ _staged = itertools.count()
 
 
 class RecordName(NamedTuple):
-    """What the name of a commit record says."""
-
     job: int
     slice: int
     cut: int | None
 
 
 class PartName(NamedTuple):
-    """What the name of a part of tours or times says."""
-
     kind: str
     start: str
     job: int
@@ -61,7 +43,7 @@ class PartName(NamedTuple):
 
 
 def record_name(job: int, slice_: int, cut: int | None = None) -> str:
-    """A slice that the budget cut short says where: under a larger budget it has other tours and another name."""
+    """With where the budget cut the slice short, if it did: a larger budget finds other tours, under another name."""
     return f"{COMMITS}/{_slice_name(job, slice_, cut)}.json"
 
 
@@ -78,7 +60,6 @@ def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, che
 
 
 def parse_part_name(name: str) -> PartName | None:
-    """What a part's name says, or None if it is not the name of a part."""
     match = _PART.fullmatch(name)
     if not match:
         return None
@@ -88,7 +69,6 @@ def parse_part_name(name: str) -> PartName | None:
 
 
 def is_of_start(name: str, start: str) -> bool:
-    """Whether a part holds the tours from this start square."""
     part = parse_part_name(name)
     return part is not None and part.start == start
 
@@ -102,14 +82,8 @@ def distinct_file(variant: str, number: int) -> str:
     return f"variant={variant}/part-{number:06d}.parquet"
 
 
-def parse_distinct_name(name: str) -> tuple[str, int] | None:
-    match = _DISTINCT.fullmatch(name)
-    part = match and (match[1], int(match[2]))
-    return part if part and distinct_name(*part) == name else None
-
-
 def patterns(folder: str) -> dict[str, str]:
-    """Where readers find what a run has, for people."""
+    """Where the files of a run are, for people."""
     return {
         TOURS: f"{folder}/{TOURS}/variant=…/start=…/part-*.parquet",
         TIMES: f"{folder}/{TIMES}/start=…/part-*.parquet",
@@ -119,18 +93,17 @@ def patterns(folder: str) -> dict[str, str]:
 
 
 def staged_name(name: str) -> str:
-    """A name that nobody else uses, for a file or folder of that name on its way."""
+    """A name that nobody else uses, for a file or folder that is being written."""
     return f"{STAGING}/{name.rsplit('/', 1)[-1]}.{_PROCESS}-{next(_staged)}.tmp"
 
 
-def parse_staged_name(name: str) -> str | None:
-    """The last part of the name of what is on its way."""
-    match = _STAGED.fullmatch(name)
-    return match and match[1]
+def staged_pattern(name: str) -> str:
+    """Matches every staged name of that file or folder."""
+    return f"{STAGING}/{name.rsplit('/', 1)[-1]}.*.tmp"
 
 
 def new_token() -> str:
-    """A file that tells whether two machines see the same output; cleared with all that is on its way."""
+    """A file that shows whether two machines see the same output; cleared with all other staged files."""
     return f"{STAGING}/node-{uuid.uuid4().hex[:12]}"
 
 
@@ -145,5 +118,3 @@ _PART = re.compile(
     rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
     re.ASCII,
 )
-_DISTINCT = re.compile(rf"{DISTINCT}/variant=(open|closed)/part-(\d{{6,}})\.parquet", re.ASCII)
-_STAGED = re.compile(rf"{STAGING}/([^/]+)\.[0-9a-f]{{12}}-\d+\.tmp", re.ASCII)

@@ -1,7 +1,7 @@
-"""`_run/run.json`: what a run is, so that another call can continue it and a reader can understand it.
+"""The sealed documents of a run, except its records: run.json, the plan, and the record of distinct tours.
 
-It is sealed, as all JSON files of a run are: a document carries the checksum of itself, so that damage is noticed, and
-only its exact bytes are accepted.
+`_run/run.json` says what a run is, so that another call can continue it and a reader can understand it. All JSON files
+of a run are sealed: a document contains its own checksum, and only its exact bytes are accepted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import platform
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,38 +19,37 @@ from typing import Any
 from .. import __version__
 from ..model.config import FORMAT_VERSION, SEARCH_VERSION, Config
 from ..model.errors import BadRequest, Damaged, Stopped
+from ..model.jobs import TIMES, Job, Part
 from ..search.strategy import identity_of, resolve
-from .layout import MANIFEST
+from .layout import DISTINCT_RECORD, MANIFEST, PLAN
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
-CONCLUDING = "concluding"  # the shift of a coordinator that tidies up at its end
+CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
 _VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
 _SEAL = "sha256"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of run.json."""
-
     id: str  # another one after --fresh
     identity: dict[str, str | int | float | bool]
     max: int
     tours: int
     created: str
     versions: dict[str, str]
-    shift: str  # whose workers may write now; empty after a coordinator has ended in order
+    epoch: str  # whose workers may write now; empty after a coordinator has ended in order
 
-    def config(self, place: str) -> Config:
+    def config(self, output: str) -> Config:
         """The config of the last call that had work to do."""
         values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
-        return resolve({**values, "max": self.max, "tours": self.tours, "output": place})
+        return resolve({**values, "max": self.max, "tours": self.tours, "output": output})
 
-    def refuse_other_version(self, place: str) -> None:
-        """What another version has written is not read as if it were ours."""
+    def refuse_other_version(self, output: str) -> None:
+        """The same fields may mean something else in another version."""
         if any(self.identity.get(key) != ours for key, ours in _VERSIONS.items()):
             raise BadRequest(
-                f"the run in {place!r} was made by another version of this program,"
+                f"the run in {output!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
             )
 
@@ -61,20 +61,19 @@ class Manifest:
             differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
             raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
 
-    def of_call(self, config: Config, shift: str) -> Manifest:
-        """The same run with the budget, the shift and the versions of another call."""
-        return replace(self, max=config.max, tours=config.tours, versions=_versions(), shift=shift)
+    def of_call(self, config: Config, epoch: str) -> Manifest:
+        """The same run with the budget, the epoch and the versions of another call."""
+        return replace(self, max=config.max, tours=config.tours, versions=_versions(), epoch=epoch)
 
-    def new_shift(self) -> str:
-        """A token for the workers of one coordinator, which also tells whose run they work on."""
+    def new_epoch(self) -> str:
+        """A token for the workers of one coordinator, which also shows whose run they work on."""
         return f"{self.id}-{uuid.uuid4().hex}"
 
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:
-    """Begin a run, with the shift of the coordinator that begins it."""
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions(), "")
-    manifest = replace(manifest, shift=manifest.new_shift())
+    manifest = replace(manifest, epoch=manifest.new_epoch())
     storage.create(MANIFEST, _sealed(manifest))
     return manifest
 
@@ -85,6 +84,7 @@ def replace_manifest(storage: Storage, manifest: Manifest) -> None:
 
 def _sealed(manifest: Manifest) -> bytes:
     document = asdict(manifest)
+    document["shift"] = document.pop("epoch")  # its key in format 4
     document["budget"] = {name: document.pop(name) for name in ("max", "tours")}
     return seal(document)
 
@@ -100,23 +100,23 @@ def read_manifest(storage: Storage) -> Manifest:
             tours=budget["tours"],
             created=document["created"],
             versions=document["versions"],
-            shift=document.get("shift", ""),  # like the id: runs of earlier versions can be read to be refused
+            epoch=document.get("shift", ""),  # like the id: runs of earlier versions can be read, to be refused
         )
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
 
 
-def is_of_run(shift: str, manifest: Manifest) -> bool:
-    return shift.startswith(f"{manifest.id}-")
+def is_of_run(epoch: str, manifest: Manifest) -> bool:
+    return epoch.startswith(f"{manifest.id}-")
 
 
-def refuse_other_shift(storage: Storage, shift: str) -> None:
-    """A worker that lost touch with its coordinator must not write into what another one has gone on with."""
+def refuse_other_epoch(storage: Storage, epoch: str) -> None:
+    """A worker that lost touch with its coordinator must not write into a run that another one continues."""
     now = find_manifest(storage)
     if now is None:
-        raise Stopped(f"this run was taken away: {storage.place!r}")
-    if now.shift != shift:
-        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.place!r}")
+        raise Stopped(f"this run was removed: {storage.output!r}")
+    if now.epoch != epoch:
+        raise Stopped(f"this run was stopped or continued by another coordinator: {storage.output!r}")
 
 
 def find_manifest(storage: Storage) -> Manifest | None:
@@ -132,13 +132,12 @@ def _versions() -> dict[str, str]:
 
 
 def package_versions() -> dict[str, str]:
-    """Of what decides which tours are found, and in which bytes they are written."""
+    """The packages that decide which tours are found, and in which bytes they are written."""
     return {name: importlib.metadata.version(name) for name in ("numba", "numpy", "pyarrow")}
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The document as JSON with its checksum in it."""
-    return _text({**document, _SEAL: hashlib.sha256(_text(document)).hexdigest()})
+    return _line({**document, _SEAL: hashlib.sha256(_line(document)).hexdigest()})
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:
@@ -153,5 +152,92 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _text(document: dict[str, Any]) -> bytes:
-    return (json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n").encode()
+def _line(value: Any) -> bytes:
+    return (json.dumps(value, sort_keys=True, separators=(",", ":")) + "\n").encode()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The plan: the jobs of a run whose plan took estimates, so that nobody needs to make these again. There may be millions
+# of jobs, so it is a JSON document for each line: their number, then each in its order, then the checksum of all that.
+
+
+def write_plan(storage: Storage, plan: Sequence[Job]) -> None:
+    jobs = ([job.prefix, job.multiplicity, job.infeasible, job.nth, job.of] for job in plan)
+    body = b"".join(map(_line, [{"jobs": len(plan)}, *jobs]))
+    storage.replace(PLAN, body + _last_line(body))
+
+
+def read_plan(storage: Storage) -> tuple[Job, ...]:
+    data = storage.read(PLAN)
+    *lines, last = data.splitlines(keepends=True) or [b""]
+    if _last_line(memoryview(data)[: len(data) - len(last)]) != last:
+        raise _damaged(storage, "its checksum does not match")
+    try:
+        first, *jobs = lines
+        count = json.loads(first)["jobs"]
+        plan = tuple(Job(n, tuple(prefix), *values) for n, (prefix, *values) in enumerate(map(json.loads, jobs)))
+    except (ValueError, TypeError, KeyError):
+        raise _damaged(storage, "not a plan of this version") from None
+    if len(plan) != count:
+        raise _damaged(storage, f"{len(plan):,} jobs instead of {count:,}")
+    return plan
+
+
+def _damaged(storage: Storage, why: str) -> Damaged:
+    return Damaged(f"damaged, {why}: {storage.where(PLAN)}; remove it, and the command of the run makes it again")
+
+
+def _last_line(body: bytes | memoryview) -> bytes:
+    return _line({_SEAL: hashlib.sha256(body).hexdigest()})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The record of distinct tours.
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of open or of closed tours that a run has found."""
+
+    variant: str
+    classes: int = 0
+    multiplicity: int = 0  # undirected tours in them, found or not
+    found: int = 0  # tours of the run in them
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The content of distinct.json: what the distinct tours of a run are, and of which tours they were made.
+
+    They count only while this record names them. It is removed before they are replaced, and written after.
+    """
+
+    made_from: str
+    variants: tuple[Classes, ...]
+
+    @property
+    def parts(self) -> list[Part]:
+        return [part for classes in self.variants for part in classes.parts]
+
+
+def fingerprint(parts: Iterable[Part]) -> str:
+    """Differs between two states of a run: made of the names and checksums of its tours."""
+    lines = sorted(f"{part.name} {part.sha256}\n" for part in parts if part.kind != TIMES)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def record_distinct(storage: Storage, distinct: Distinct) -> None:
+    storage.replace(DISTINCT_RECORD, seal(asdict(distinct)))
+
+
+def find_distinct(storage: Storage) -> Distinct | None:
+    if not storage.exists(DISTINCT_RECORD):
+        return None
+    where = storage.where(DISTINCT_RECORD)
+    document = unseal(storage.read(DISTINCT_RECORD), where)
+    try:
+        found = [{**each, "parts": tuple(Part(**part) for part in each["parts"])} for each in document["variants"]]
+        return Distinct(document["made_from"], tuple(Classes(**each) for each in found))
+    except (KeyError, TypeError):
+        raise Damaged(f"damaged, not a record of distinct tours of this version: {where}") from None

@@ -21,16 +21,14 @@ from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import Damaged
-from ..model.jobs import TIMES, Part, Slice, SliceResult
+from ..model.jobs import TIMES, Cursor, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
 from ..search.strategy import strategy_of
-from .diversity import Diversity
 from .layout import part_name
 from .storage import Storage
 
 
 def fields(kind: pa.DataType, *names: str, nullable: bool = False) -> list[pa.Field]:
-    """Columns of one type."""
     return [pa.field(name, kind, nullable) for name in names]
 
 
@@ -72,6 +70,10 @@ TIMES_SCHEMA = pa.schema(
     ]
 )
 
+BEGINNING = 32  # squares at the beginning of a tour that are compared with the tour before it
+_STRIDE = 64  # tours; of a depth-first search only
+_SAMPLE = 1_000  # neighbours in each batch: to look at all would take a tenth of the time of the search
+
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
@@ -101,13 +103,11 @@ class PartWriter:
         self.rows += len(columns[0])
 
     def close(self) -> memoryview:
-        """The bytes of the part."""
         self.writer.close()
         return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
 
 
 def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
-    """A batch as the columns of `tours_schema`."""
     return [
         tour_column(batch.tours, board),
         pa.array(batch.iterations),
@@ -126,7 +126,6 @@ def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
 
 
 def times_columns(batch: Batch) -> list[pa.Array]:
-    """A batch as the columns of `TIMES_SCHEMA`."""
     assert batch.efforts is not None
     placements, attempts, nanoseconds = batch.efforts.T
     seconds = pa.array(nanoseconds / 1e9, mask=nanoseconds < 0)
@@ -176,12 +175,12 @@ class Sink:
         return self.writers[kind, start]
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
-        """Put the parts in place. `cut`: after how many iterations the budget ended the slice, if it did."""
+        """`cut`: after how many iterations the budget ended the slice, if it did."""
         ordered = sorted(self.writers.items(), key=lambda item: item[0])
         return tuple(self._publish(kind, start, writer, cut) for (kind, start), writer in ordered)
 
     def publish_again(self, recorded: SliceResult) -> None:
-        """Bring back what was cleared away as unrecorded before the record came: the record counts."""
+        """Restore parts that were tidied away before the record came."""
         for part in recorded.parts:
             if part.name in self.published and not self.storage.exists(part.name):
                 self.storage.create(part.name, self.published[part.name])
@@ -200,6 +199,38 @@ class Sink:
         return Part(kind, name, writer.rows, len(data), checksum)
 
 
+class Diversity:
+    """How much the tours of a slice differ: a depth-first search finds long runs of tours that begin alike.
+
+    It counts how often the first squares of a tour differ from those of the tour found before it. A depth-first search
+    never comes back to a prefix, so these are the different ones. Of neighbours, two tours found one after the other,
+    a sample shows with how many squares they begin alike.
+    """
+
+    def __init__(self, last: Cursor, depth_first: bool = True) -> None:
+        self.last, self.depth_first = last, depth_first
+        self.beginnings = self.shared_squares = self.neighbours = 0
+
+    def add(self, tours: Tours) -> None:
+        if not len(tours):
+            return
+        begins = tours[:, :BEGINNING]
+        changes = _changes(begins, _STRIDE if self.depth_first else 1)
+        self.beginnings += changes + (tuple(begins[0].tolist()) != self.last)
+        self.last = tuple(begins[-1].tolist())
+        sample = tours[: _SAMPLE + 1]
+        self.neighbours += len(sample) - 1
+        self.shared_squares += int((sample[1:] != sample[:-1]).argmax(axis=1).sum())
+
+
+def _changes(rows: Tours, stride: int) -> int:
+    """How often a row differs from the one before it. Equal rows less than `stride` apart have only equals between."""
+    ends = np.append(np.arange(0, len(rows) - 1, stride), len(rows) - 1)
+    differing = np.flatnonzero((rows[ends[1:]] != rows[ends[:-1]]).any(axis=1))
+    pairs = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in differing] or [ends[:0]])
+    return int(np.count_nonzero((rows[pairs + 1] != rows[pairs]).any(axis=1)))
+
+
 def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
     """The start squares of what is written, each with the table of where its symmetry takes every square."""
     if not config.expand:
@@ -212,7 +243,6 @@ def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
 
 
 def counts_of(batch: Batch) -> dict[str, int]:
-    """How many tours of each kind a batch has."""
     closed = int(np.count_nonzero(batch.closed))
     kinds = np.bincount(batch.symmetry, minlength=len(SYMMETRIES))[1:].tolist()
     numbers = (len(batch.closed) - closed, closed, int(np.count_nonzero(batch.structured)), *kinds)
@@ -232,7 +262,7 @@ def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:
 
 @contextmanager
 def open_part(data: bytes, schema: pa.Schema, name: str) -> Iterator[pq.ParquetFile]:
-    """A part to read from, with page checksums verified; whatever is wrong with it is damage."""
+    """Opens a part and verifies its page checksums; whatever is wrong with it is damage."""
     try:
         with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
             if not file.schema_arrow.equals(schema, check_metadata=True):
@@ -262,7 +292,7 @@ def decode_squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
 
 
 def decode_symmetries(column: pa.DictionaryArray, name: str) -> NDArray[np.uint8]:
-    """The places of a column's values in SYMMETRIES, whatever dictionary it was written with."""
+    """Indices into SYMMETRIES, whatever dictionary the column was written with."""
     names = column.dictionary.to_pylist()
     if not set(names) <= set(SYMMETRIES):
         raise Damaged(f"damaged, an unknown symmetry: {name}")

@@ -1,27 +1,29 @@
-"""What is finished: one sealed record for each slice, what a listing of them tells, and the record of distinct tours.
+"""What is finished: one sealed record for each slice, and how each job stands by its records.
 
 The records are the truth. A part counts only if a record names it; a record is published after its parts, once, and
 never changed. When the budget of a job ends in the middle of a slice, the slice is committed short, under a name that
-says where it was cut; a larger budget does it again as a whole, so that parts do not depend on the budgets of the past,
-and its record supersedes the short one. So whoever writes late, for whatever budget, cannot change what is there.
+says where it was cut. A larger budget searches it again as a whole, so that parts do not depend on earlier budgets, and
+its record supersedes the short one. So a late worker, whatever its budget, cannot change what is there.
 
-Each record carries the sums of those before it: the last one of each job tells how the run stands.
+Each record carries the sums of those before it: the last one of each job shows how the run stands.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from ..model.config import Config
 from ..model.errors import Damaged
-from ..model.jobs import TIMES, Job, Part, SliceResult, Totals
-from .layout import COMMITS, DISTINCT_RECORD, parse_record_name, record_name
+from ..model.jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult, Totals
+from .layout import COMMITS, parse_record_name, record_name
 from .manifest import seal, unseal
 from .storage import Storage
 
-READERS = 32  # records or parts that are read at a time: on an object store that is waiting, not work
+READERS = 32  # of records or parts at a time: on an object store they mostly wait
 
 
 def name_of(result: SliceResult) -> str:
@@ -40,13 +42,13 @@ def commit(storage: Storage, result: SliceResult) -> SliceResult:
 
 
 def remove_slice(storage: Storage, result: SliceResult) -> None:
-    """Take a slice back, the record first: one without its parts would be damage."""
+    """Remove a slice, the record first: one without its parts would be damage."""
     storage.remove([name_of(result)])
     storage.remove(part.name for part in result.parts)
 
 
 def read_record(storage: Storage, name: str) -> SliceResult:
-    """A record, if it is sound and the one that its name says."""
+    """A record that is sound and under its own name."""
     document = unseal(storage.read(name), name)
     try:
         result = _result(document)
@@ -64,20 +66,18 @@ _SUM_FIELDS = {field.name for field in fields(Totals)}
 def _result(document: Mapping[str, Any]) -> SliceResult:
     if set(document) != _FIELDS or set(document["before"]) != _SUM_FIELDS:
         raise KeyError
-    return SliceResult(
-        **{
-            **document,
-            "before": Totals(**{**document["before"], "last_beginning": tuple(document["before"]["last_beginning"])}),
-            "last_beginning": tuple(document["last_beginning"]),
-            "began": tuple(document["began"]),
-            "cursor": tuple(document["cursor"]),
-            "parts": tuple(Part(**part) for part in document["parts"]),
-        }
-    )
+    before = Totals(**_with_tuples(document["before"]))
+    parts = tuple(Part(**part) for part in document["parts"])
+    return SliceResult(**{**_with_tuples(document), "before": before, "parts": parts})
+
+
+def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON has lists only."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def check_part(storage: Storage, part: Part) -> bytes:
-    """Read a part and compare its size and checksum with its record; returns what it holds."""
+    """Read a part and compare its size and checksum with its record; returns its content."""
     try:
         data = storage.read(part.name)
     except Damaged:
@@ -136,57 +136,101 @@ def _refuse_gap(storage: Storage, job: int, listed: RecordList) -> None:
     needed = last[0] + (last[1] is None) if last else 0  # whole slices up to the last record
     if listed.whole < needed:
         missing = next(n for n in range(needed) if not storage.exists(record_name(job, n)))
-        raise Damaged(f"missing, though a later slice of its job has a record: {record_name(job, missing)}")
+        raise _missing(job, missing)
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The classes of open or of closed tours that a run has found."""
-
-    variant: str
-    classes: int = 0
-    multiplicity: int = 0  # undirected tours in them, found or not
-    found: int = 0  # tours of the run in them
-    parts: tuple[Part, ...] = ()
+def _missing(job: int, number: int) -> Damaged:
+    return Damaged(f"missing, though a later slice of its job has a record: {record_name(job, number)}")
 
 
-@dataclass(frozen=True)
-class Distinct:
-    """The content of distinct.json: what the distinct tours of a run are, and of which tours they were made.
+ReadRecord = Callable[[Storage, str], SliceResult]
 
-    They count only while this record names them. It is removed before they are replaced, and written after.
-    """
 
-    made_from: str
-    variants: tuple[Classes, ...]
+@dataclass
+class JobProgress:
+    job: Job
+    last: SliceResult | None = None
+    weight: float = 1.0  # its share of the whole: estimated iterations, or all alike
 
     @property
-    def parts(self) -> list[Part]:
-        return [part for classes in self.variants for part in classes.parts]
+    def total(self) -> Totals:
+        return self.last.total if self.last else Totals()
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left to find, whatever the budget."""
+        return self.job.infeasible is not None or (self.last is not None and self.last.ended == EXHAUSTED)
 
-def fingerprint(parts: Iterable[Part]) -> str:
-    """What tells two states of a run apart: the names and checksums of its tours."""
-    lines = sorted(f"{part.name} {part.sha256}\n" for part in parts if part.kind != TIMES)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    @property
+    def slices(self) -> int:
+        return self.last.slice + 1 if self.last else 0
 
+    def add(self, result: SliceResult) -> None:
+        """The next slice, or the last one again, searched with a larger budget; anything else is damage."""
+        number, cursor, before = self._next()
+        if result.slice != number:
+            raise _missing(result.job, number)
+        goes_on = self.last is None or self.last.ended in (FULL, BUDGET)
+        if not goes_on or (result.began, result.before) != (cursor, before):
+            raise Damaged(f"damaged, does not continue the slice before it: {name_of(result)}")
+        self.last = result
 
-def record_distinct(storage: Storage, distinct: Distinct) -> None:
-    storage.replace(DISTINCT_RECORD, seal(asdict(distinct)))
-
-
-def find_distinct(storage: Storage) -> Distinct | None:
-    """The record, or None if there are no distinct tours."""
-    if not storage.exists(DISTINCT_RECORD):
-        return None
-    document = unseal(storage.read(DISTINCT_RECORD), storage.where(DISTINCT_RECORD))
-    try:
-        variants = tuple(
-            Classes(**{**each, "parts": tuple(Part(**part) for part in each["parts"])})
-            for each in document.pop("variants")
+    def next_slice(self, config: Config) -> Slice | None:
+        """The slice to search now, or None if the job is exhausted, infeasible, or at the end of its budget."""
+        spent, most, tours = self.total, self.job.share_of(config.max), self.job.share_of(config.tours)
+        at_end = (config.max and spent.iterations >= most) or (config.tours and spent.attempts >= tours)
+        if self.exhausted or at_end:
+            return None
+        number, cursor, before = self._next()
+        return Slice(
+            job=self.job,
+            number=number,
+            start=config.board.name(self.job.start),
+            cursor=cursor,
+            before=before,
+            max_iterations=_smaller(config.slice_iterations, most, before.iterations),
+            max_tours=_smaller(config.tours_in_slice, tours, before.attempts),
+            full_iterations=config.slice_iterations,
+            full_tours=config.tours_in_slice,
+            supersedes=self.last if self._is_short else None,
         )
-        return Distinct(**document, variants=variants)
-    except (KeyError, TypeError):
-        raise Damaged(
-            f"damaged, not a record of distinct tours of this version: {storage.where(DISTINCT_RECORD)}"
-        ) from None
+
+    @property
+    def _is_short(self) -> bool:
+        return self.last is not None and self.last.ended == BUDGET
+
+    def _next(self) -> tuple[int, tuple[int, ...], Totals]:
+        """Number, cursor and sums before the slice that follows."""
+        if self.last is None:
+            return 0, self.job.prefix, Totals()
+        if self._is_short:
+            return self.last.slice, self.last.began, self.last.before
+        return self.last.slice + 1, self.last.cursor, self.last.total
+
+
+def _smaller(slice_limit: int, budget: int, spent: int) -> int:
+    """What a slice may spend: its own limit, or what the budget has left if that is less."""
+    return min(slice_limit, budget - spent) if budget else slice_limit
+
+
+def progress_of(
+    storage: Storage, plan: Sequence[Job], found: Mapping[int, RecordList], read: ReadRecord = read_record
+) -> list[JobProgress]:
+    """Where each job stands: its last record is read, the others only counted."""
+
+    def progress(job: Job) -> JobProgress:
+        last = found[job.number].last()
+        return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
+
+    with ThreadPoolExecutor(READERS) as pool:
+        return list(pool.map(progress, plan))
+
+
+def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_record) -> Iterator[SliceResult]:
+    """All records of a job, in order, each checked to continue the one before it."""
+    job, last = JobProgress(progress.job), progress.last
+    for number in range(progress.slices):
+        cut = last.cut if last and number == last.slice else None
+        result = read(storage, record_name(progress.job.number, number, cut))
+        job.add(result)
+        yield result

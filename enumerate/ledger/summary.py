@@ -12,9 +12,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ..model.config import Config
-from .job_progress import JobProgress
 from .layout import SUMMARY_CSV, SUMMARY_PARQUET
 from .parts import fields
+from .records import JobProgress
 from .storage import Storage
 
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
@@ -36,7 +36,6 @@ def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str
 
 
 def _row(config: Config, square: int, jobs: list[JobProgress]) -> tuple[int, dict[str, Any]]:
-    """The sums over the jobs of a start square."""
     totals = [asdict(job.total) for job in jobs]
     return square, {
         **_named(config, square),
@@ -69,7 +68,6 @@ def _images(config: Config, row: tuple[int, dict[str, Any]]) -> Iterator[tuple[i
 
 
 def total_row(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The sums of all rows."""
     return {
         "start": "total",
         **{name: all(row[name] for row in rows) for name in ("exhausted", "finished")},
@@ -104,7 +102,6 @@ def write_summary(storage: Storage, table: pa.Table) -> None:
 
 
 def is_current(storage: Storage, table: pa.Table) -> bool:
-    """Whether the summary files are there and say what the table says."""
     return all(storage.exists(name) and storage.read(name) == encode(table) for name, encode in FILES.items())
 
 

@@ -131,8 +131,8 @@ def named_squares(board: Board, start: str, variant: str) -> list[int]:
     if len(names) == 1 and not re.search("[0-9]", start):
         raise BadRequest(f"start is all, classes, once, random:N or squares such as a1,d4: {start!r}")
     squares = [board.square(name) for name in names]
-    for place, square in enumerate(squares):
-        if square in squares[:place]:
+    for i, square in enumerate(squares):
+        if square in squares[:i]:
             raise BadRequest(f"a start square is named twice: {board.name(square)!r}")
         reason = why_no_tour_from(board, square, variant)
         if reason:

@@ -14,7 +14,7 @@ from typing import Protocol
 from ..catalog.reader import plan_of
 from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
-from ..ledger.job_progress import JobProgress
+from ..ledger.records import JobProgress
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
 from ..model.config import Config
@@ -97,17 +97,17 @@ def _run(
     largest_first = sorted(run_.progress, key=lambda job: -job.weight)
     queue = deque(slice_ for job in largest_first if (slice_ := job.next_slice(config)))
     report = Report(config, worked=bool(queue))
-    if not queue and not run_.manifest.shift:
+    if not queue and not run_.manifest.epoch:
         report.summary = summary_table(config, run_.progress)
         if is_current(run_.storage, report.summary):
             return report
     asked = config if queue else run_.before  # only the summary is to be mended: what was asked for before still holds
-    shift = run_.begin_shift(asked)
+    epoch = run_.begin_epoch(asked)
     remove_summary(run_.storage)
     try:
         if queue:
             observer.begin(config, run_.progress, min(executor.slots, len(queue)))
-            events = executor.run(partial(run_slice, _for_workers(config), shift), queue, stopping)
+            events = executor.run(partial(run_slice, _for_workers(config), epoch), queue, stopping)
             _work_off(report, run_, events, queue, observer)
     except BaseException:
         with suppress(OSError, EnumerateError):  # the first error is the one to report
@@ -121,7 +121,7 @@ def _run(
 def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) -> None:
     """The summary, from the records: a killed worker may have committed a slice that it did not report.
 
-    First the shift ends, so that a worker out of reach records nothing of what is tidied away.
+    First the epoch ends, so that a worker out of reach records nothing of what is tidied away.
     """
     run_.begin_conclusion(asked)
     progress = tidied(run_.storage, plan)

@@ -1,7 +1,7 @@
 """How a worker on another machine proves that it can do the work before it is given any.
 
 It must have the same program and see the same output: a token that the coordinator wrote is read there, and one that it
-writes is read here. Work that writes nothing has no output, and its place is empty.
+writes is read here. Work that writes nothing has no output: it is empty.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def _source_of(strategy: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
-def answer(place: str, token: str, strategy: str) -> Answer:
+def answer(output: str, token: str, strategy: str) -> Answer:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
     facts, mine = Facts(strategy=_source_of(strategy)), f"{token}-{uuid.uuid4().hex[:12]}"
-    if not place:
+    if not output:
         return Answer(facts)
     try:
-        storage = open_storage(place)
+        storage = open_storage(output)
         if not storage.exists(token) or storage.read(token) != token.encode():
             return Answer(facts, trouble="does not see the output, or another one under the same name")
         storage.create(mine, mine.encode())
@@ -75,8 +75,8 @@ def answer(place: str, token: str, strategy: str) -> Answer:
 class Handshake:
     """At the coordinator: writes the token, and reads what workers say. Each writes a proof, and one a node is read."""
 
-    def __init__(self, place: str = "", strategy: str = "") -> None:
-        self.place, self.strategy = place, strategy
+    def __init__(self, output: str = "", strategy: str = "") -> None:
+        self.output, self.strategy = output, strategy
         self.proved: set[str] = set()  # nodes
         self._written = False
         self._token = new_token()
@@ -87,13 +87,13 @@ class Handshake:
 
     def question(self) -> Callable[[], Answer]:
         """What a new worker is asked. The token is written for the first one, when the run is ours."""
-        if self.place and not self._written:
-            storage = open_storage(self.place)
+        if self.output and not self._written:
+            storage = open_storage(self.output)
             storage.create(self._token, self._token.encode())
             if isinstance(storage, Folder) and not storage.has_links:
-                raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.place!r}")
+                raise BadRequest(f"a folder without hard links cannot be shared by workers: {self.output!r}")
             self._written = True
-        return partial(answer, self.place, self._token, self.strategy)
+        return partial(answer, self.output, self._token, self.strategy)
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
@@ -102,8 +102,8 @@ class Handshake:
         if differing:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
         if said.trouble:
-            return BadRequest(f"node {node} {said.trouble}: {self.place!r}")
-        if self.place and node not in self.proved and not open_storage(self.place).exists(said.proof):
-            return BadRequest(f"node {node} writes to another output under the same name: {self.place!r}")
+            return BadRequest(f"node {node} {said.trouble}: {self.output!r}")
+        if self.output and node not in self.proved and not open_storage(self.output).exists(said.proof):
+            return BadRequest(f"node {node} writes to another output under the same name: {self.output!r}")
         self.proved.add(node)
         return None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ..ledger.job_progress import JobProgress
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -26,10 +25,11 @@ from ..ledger.manifest import (
     Manifest,
     create_manifest,
     read_manifest,
-    refuse_other_shift,
+    refuse_other_epoch,
     replace_manifest,
+    write_plan,
 )
-from ..ledger.plan_file import write_plan
+from ..ledger.records import JobProgress
 from ..ledger.storage import Folder, Hold, Storage, open_storage
 from ..ledger.summary import FILES
 from ..model.config import Config
@@ -62,24 +62,24 @@ class Opened:
     before: Config  # as the run was asked for before this call, or by it if it began the run
     progress: list[JobProgress]
 
-    def begin_shift(self, config: Config) -> str:
+    def begin_epoch(self, config: Config) -> str:
         """From now on the workers of this call may write. A new run begins with that."""
-        if self.manifest.shift in ("", CONCLUDING):
-            self._replace(config, self.manifest.new_shift())
-        return self.manifest.shift
+        if self.manifest.epoch in ("", CONCLUDING):
+            self._replace(config, self.manifest.new_epoch())
+        return self.manifest.epoch
 
     def begin_conclusion(self, config: Config) -> None:
         """From now on no worker may write, also none out of reach."""
         self.hold.check()
         # A coordinator that was suspended must not end the epoch of another.
-        refuse_other_shift(self.storage, self.manifest.shift)
+        refuse_other_epoch(self.storage, self.manifest.epoch)
         self._replace(config, CONCLUDING)
 
     def conclude(self, config: Config) -> None:
         self._replace(config, "")
 
-    def _replace(self, config: Config, shift: str) -> None:
-        self.manifest = self.manifest.of_call(config, shift)
+    def _replace(self, config: Config, epoch: str) -> None:
+        self.manifest = self.manifest.of_call(config, epoch)
         replace_manifest(self.storage, self.manifest)
 
 
@@ -88,7 +88,7 @@ def held(config: Config, fresh: bool) -> Iterator[Held]:
     """Hold the run of a config, and know it: what it was asked for before decides what the config leaves open."""
     storage = open_storage(config.output)
     with ExitStack() as stack:
-        with _refused_by_storage(storage.place):
+        with _refused_by_storage(storage.output):
             _refuse_foreign(storage, fresh)
             try:
                 hold = stack.enter_context(storage.lock())
@@ -116,14 +116,14 @@ def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, M
 def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]) -> Opened:
     """Begin a new run, or tidy up and check the one that is there."""
     storage, config = run_.storage, run_.config
-    with _refused_by_storage(storage.place):
+    with _refused_by_storage(storage.output):
         manifest, before = run_.manifest, run_.before
         if fresh or storage.exists(DISCARDING):
             manifest, before = _start_over(storage, config, plan), config
         elif manifest is None or before is None:
             manifest, before = _begin(storage, config, plan), config
-        elif manifest.shift:  # its coordinator was lost: a worker it left must not record what is tidied away now
-            manifest = replace(manifest, shift=CONCLUDING)
+        elif manifest.epoch:  # its coordinator was lost: a worker it left must not record what is tidied away now
+            manifest = replace(manifest, epoch=CONCLUDING)
             replace_manifest(storage, manifest)
         _keep_plan(storage, config, plan)
         progress = tidied(storage, plan, notice)
@@ -132,24 +132,24 @@ def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Cal
 
 
 @contextmanager
-def _refused_by_storage(place: str) -> Iterator[None]:
+def _refused_by_storage(output: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise BadRequest(f"cannot write to the output: {place!r} ({reason}); choose another --output") from None
+        raise BadRequest(f"cannot write to the output: {output!r} ({reason}); choose another --output") from None
 
 
 def _refuse_foreign(storage: Storage, fresh: bool) -> None:
     """What is there and not a run stays as it is: not even a lock is put beside it."""
     if isinstance(storage, Folder) and storage.root.exists() and not storage.root.is_dir():
-        raise BadRequest(f"the output folder is a file: {storage.place!r}; choose another --output")
+        raise BadRequest(f"the output folder is a file: {storage.output!r}; choose another --output")
     if storage.exists(MANIFEST) or storage.exists(DISCARDING):  # or what a --fresh has yet to remove
         return
     if any(True for _ in storage.entries(COMMITS)) and not fresh:
         raise Damaged(f"missing, though there are commit records: {storage.where(MANIFEST)}")
     if _has_other_files(storage):
-        raise BadRequest(f"the output folder is not empty and not a run: {storage.place!r}; choose another --output")
+        raise BadRequest(f"the output folder is not empty and not a run: {storage.output!r}; choose another --output")
 
 
 def _has_other_files(storage: Storage) -> bool:

@@ -7,9 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ..ledger.job_progress import JobProgress, progress_of, records
 from ..ledger.layout import PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
-from ..ledger.records import READERS, RecordList, check_part, read_record, record_lists
+from ..ledger.records import (
+    READERS,
+    JobProgress,
+    RecordList,
+    check_part,
+    progress_of,
+    read_record,
+    record_lists,
+    records,
+)
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
@@ -56,7 +64,7 @@ def _parts(storage: Storage, jobs: Container[int]) -> Iterator[tuple[str, PartNa
 def _late_records(unrecorded: Sequence[PartName], progress: Mapping[int, JobProgress]) -> Iterator[str]:
     """Records of parts just removed: a late worker may have written one since the records were listed.
 
-    One that is written only now is followed by its parts: its worker sees that its shift is over and looks back.
+    One that is written only now is followed by its parts: its worker sees that its epoch is over and looks back.
     """
     for part in unrecorded:
         last = progress[part.job].last
@@ -96,7 +104,7 @@ def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, n
         jobs: Sequence[JobProgress] = progress
     else:
         jobs = _of_other_size(storage, progress)
-    with ThreadPoolExecutor(READERS if is_url(storage.place) else usable_cores()) as pool:
+    with ThreadPoolExecutor(READERS if is_url(storage.output) else usable_cores()) as pool:
         for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
             pass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from ..ledger.layout import record_name
-from ..ledger.manifest import find_manifest, is_of_run, refuse_other_shift
+from ..ledger.manifest import find_manifest, is_of_run, refuse_other_epoch
 from ..ledger.parts import Sink
 from ..ledger.records import commit, remove_slice
 from ..ledger.storage import Storage, open_storage, stopped_by_storage
@@ -16,14 +16,14 @@ from ..search.slice import search_slice
 from ..search.strategy import make_search
 
 
-def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
+def run_slice(config: Config, epoch: str, slice_: Slice) -> SliceResult:
     """Do one slice from its cursor to its commit record."""
     with stopped_by_storage(config.output):
         storage = open_storage(config.output)
         sink = Sink(storage, config, slice_)
         began = time.perf_counter()
         found = search_slice(config, slice_, make_search(config, slice_.job), sink.take)
-        refuse_other_shift(storage, shift)
+        refuse_other_epoch(storage, epoch)
         parts = sink.publish(found.iterations if found.ended == BUDGET else None)
         result = SliceResult(
             job=slice_.job.number,
@@ -36,22 +36,22 @@ def run_slice(config: Config, shift: str, slice_: Slice) -> SliceResult:
             write_seconds=time.perf_counter() - began - found.search_seconds,
             parts=parts,
         )
-        refuse_other_shift(storage, shift)
+        refuse_other_epoch(storage, epoch)
         recorded = commit(storage, result)
         sink.take_back(recorded)
-        _look_back(storage, shift, recorded, sink)
+        _look_back(storage, epoch, recorded, sink)
         if slice_.supersedes:
             remove_slice(storage, slice_.supersedes)
         return recorded
 
 
-def _look_back(storage: Storage, shift: str, result: SliceResult, sink: Sink) -> None:
-    """A worker out of reach may come here long after its shift: its record must be in its own run, beside its parts."""
+def _look_back(storage: Storage, epoch: str, result: SliceResult, sink: Sink) -> None:
+    """A worker out of reach may come here long after its epoch: its record must be in its own run, beside its parts."""
     now = find_manifest(storage)
-    if now is None or not is_of_run(shift, now):
+    if now is None or not is_of_run(epoch, now):
         remove_slice(storage, result)
-        raise Stopped(f"another run was started here: {storage.place!r}")
-    if now.shift != shift:  # the parts may have been cleared away as unrecorded just before the record came
+        raise Stopped(f"another run was started here: {storage.output!r}")
+    if now.epoch != epoch:  # the parts may have been cleared away as unrecorded just before the record came
         sink.publish_again(result)
         if result.cut is not None and storage.exists(record_name(result.job, result.slice)):
             remove_slice(storage, result)  # superseded before it was written

@@ -49,12 +49,12 @@ from .kernel_search import corner_pairs
 # squares that must follow one another in it, in either order. The same request always brings the same tour.
 Finder = Callable[[int, int, int, bool, int | None, Sequence[tuple[int, int]]], Sequence[int]]
 
-Place = tuple[int, int]  # row and column; negative ones count from the end of a block, as in a list
+Spot = tuple[int, int]  # row and column; negative ones count from the end of a block, as in a list
 
 # The joins of the pictures, from letter to letter: take away the first move, put in the second, and so on around.
-_FOUR: tuple[Place, ...] = ((-3, -2), (-1, -1), (0, -3), (1, -1), (2, 1), (0, 0), (-1, 2), (-2, 0))
-_BESIDE: tuple[Place, ...] = ((1, -2), (3, -1), (2, 1), (0, 0))
-_STACKED: tuple[Place, ...] = tuple((row, col) for col, row in _BESIDE)
+_FOUR: tuple[Spot, ...] = ((-3, -2), (-1, -1), (0, -3), (1, -1), (2, 1), (0, 0), (-1, 2), (-2, 0))
+_BESIDE: tuple[Spot, ...] = ((1, -2), (3, -1), (2, 1), (0, 0))
+_STACKED: tuple[Spot, ...] = tuple((row, col) for col, row in _BESIDE)
 
 _KINDS = {move: kind for kind, move in enumerate(MOVES)}  # 7 minus a kind is the same move backwards
 _LARGEST, _ODD = 11, 7  # parts
@@ -119,7 +119,7 @@ class Side:
     home_part: int  # the part with the home position: of the start square, or of the missing corner
     home: int  # that position, from the beginning of the part
     begins: NDArray[np.int64]  # where each part begins, and where the last one ends
-    kinds: NDArray[np.int64]  # for each part its place in `sizes`
+    kinds: NDArray[np.int64]  # for each part its index in `sizes`
     cuts: NDArray[np.int64]  # the level of the recursion at which it is cut from the part before it, or -1
     whole: NDArray[np.int64]  # the level at which it stands alone
 
@@ -224,11 +224,11 @@ def _quick_start(cols: int) -> int:
     return 2 * cols + 2
 
 
-def _taken_away(ring: Sequence[Place]) -> Iterator[tuple[Place, Place]]:
+def _taken_away(ring: Sequence[Spot]) -> Iterator[tuple[Spot, Spot]]:
     return zip(ring[::2], ring[1::2], strict=True)
 
 
-def _pairs(moves: Sequence[tuple[Place, Place]], rows: int, cols: int) -> set[tuple[int, int]]:
+def _pairs(moves: Sequence[tuple[Spot, Spot]], rows: int, cols: int) -> set[tuple[int, int]]:
     """Moves as pairs of squares of a block."""
     return {(a % rows * cols + b % cols, c % rows * cols + d % cols) for (a, b), (c, d) in moves}
 
@@ -244,22 +244,22 @@ def _links(
     ahead = [*kinds, _kind(tour[-1], tour[0]) if closed else 7 - kinds[-1]]
     behind = [7 - ahead[-1] if closed else kinds[0], *(7 - kind for kind in kinds)]
     links = np.zeros((rows, cols), dtype=np.uint8)
-    for place, one, other in zip(tour, ahead, behind, strict=True):
-        links[place] = one | other << 3
+    for spot, one, other in zip(tour, ahead, behind, strict=True):
+        links[spot] = one | other << 3
     return links
 
 
-def _kind(place: Place, to: Place) -> int:
-    return _KINDS[to[0] - place[0], to[1] - place[1]]
+def _kind(spot: Spot, to: Spot) -> int:
+    return _KINDS[to[0] - spot[0], to[1] - spot[1]]
 
 
-def _patches(ring: Sequence[Place]) -> NDArray[np.int64]:
+def _patches(ring: Sequence[Spot]) -> NDArray[np.int64]:
     """A join as the kernel makes it: each square, the kind of move that is taken away from it, and the one put in."""
     patches = []
-    for i, place in enumerate(ring):
+    for i, spot in enumerate(ring):
         before, after = ring[i - 1], ring[(i + 1) % len(ring)]
         old, new = (before, after) if i % 2 else (after, before)
-        patches.append((*place, _kind(place, old), _kind(place, new)))
+        patches.append((*spot, _kind(spot, old), _kind(spot, new)))
     return np.array(patches, dtype=np.int64)
 
 

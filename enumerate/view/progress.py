@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from ..executors.events import Finished, Lost, Started, trouble
-from ..ledger.job_progress import JobProgress
+from ..ledger.records import JobProgress
 from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
 from ..model.numbers import clock, counted

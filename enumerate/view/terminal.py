@@ -11,8 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..ledger.diversity import BEGINNING
 from ..ledger.layout import SUMMARY_CSV, patterns
+from ..ledger.parts import BEGINNING
 from ..model.board import Board, column_name
 from ..model.jobs import Job
 from ..model.literature import published_tours

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 from functools import lru_cache
@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enumerate.catalog import distinct
 from enumerate.catalog.distinct import count_distinct, write_distinct
 from enumerate.catalog.grouping import SPILLS_AT_ONCE, VALUES, Grouping, Packing, capacity_of
 from enumerate.catalog.reader import Run
@@ -26,7 +27,8 @@ from enumerate.catalog.verify import verify
 from enumerate.ledger.layout import DISTINCT as FOLDER
 from enumerate.ledger.layout import DISTINCT_RECORD as NAME
 from enumerate.ledger.layout import STAGING
-from enumerate.ledger.records import find_distinct
+from enumerate.ledger.manifest import find_distinct
+from enumerate.ledger.storage import folder as folders
 from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
 from enumerate.model.board import Board
@@ -35,7 +37,7 @@ from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonic
 from enumerate.model.values import parse_bytes
 
 from ..support import reference
-from ..support.commands import called, environment_with
+from ..support.commands import called
 from ..support.published import per_square
 from ..support.runs import run_files, run_serially
 from ..support.searches import config_for, search
@@ -378,35 +380,38 @@ def test_distinct_tours_are_written_anywhere_and_again(place):
 # ---------------------------------------------------------------------------------------------------------------------
 # What may go wrong.
 
-KILLED = """
-import os, signal, sys
-from enumerate.catalog import distinct
-from enumerate.ledger.storage import folder
+MOMENTS = {
+    "second part": (folders, "_write_synced", 1),
+    "removal": (folders.Folder, "remove", 0),
+    "rename": (os, "rename", 0),
+    "second rename": (os, "rename", 1),
+    "record": (distinct, "record_distinct", 0),
+}
 
-def deadly(function, times):
-    def wrapped(*words):
-        nonlocal times
-        times -= 1
-        if times < 0:
+
+def write_and_die(place, module, name, times):
+    """Write in a forked process that kills itself when it calls a function for the N-th time."""
+    function, calls = getattr(module, name), itertools.count()
+
+    def deadly(*words):
+        if next(calls) == times:
             os.kill(os.getpid(), signal.SIGKILL)
         return function(*words)
-    return wrapped
 
-module, name, times = {"rename": (os, "rename", 0), "second rename": (os, "rename", 1),
-                       "second part": (folder, "_write_synced", 1),
-                       "record": (distinct, "record_distinct", 0), "removal": (folder.Folder, "remove", 0)}[sys.argv[2]]
-setattr(module, name, deadly(getattr(module, name), times))
-distinct.write_distinct(sys.argv[1])
-"""
+    child = os.fork()
+    if child == 0:
+        try:
+            setattr(module, name, deadly)
+            write_distinct(place)
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.parametrize("moment", ["second part", "removal", "rename", "second rename", "record"])
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_kill_leaves_the_old_ones_or_none_and_nothing_half_made(run_folder, moment):
     before = dataset(run_folder)
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(run_folder), moment], env=environment_with(), timeout=60, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
+    assert write_and_die(run_folder, *MOMENTS[moment]) == -signal.SIGKILL
     left = dataset(run_folder)
     parts = {name: data for name, data in left.items() if name != NAME}
     assert parts in ({name: data for name, data in before.items() if name != NAME}, {})
@@ -501,9 +506,9 @@ def test_bad_requests_are_refused_with_a_line(sound, tmp_path):
     run_serially(config_for((5, 5), start="a1", write=False, output=str(tmp_path / "counted")))
     with pytest.raises(BadRequest, match="counted and not written"):
         write_distinct(tmp_path / "counted")
-    with pytest.raises(BadRequest, match="memory is at least 65,536 bytes: 10"):
+    with pytest.raises(BadRequest, match="memory must be at least 65,536 bytes, got 10"):
         write_distinct(sound, 10)
-    with pytest.raises(BadRequest, match="variant is open or closed: 'odd'"):
+    with pytest.raises(BadRequest, match="variant must be open or closed, got 'odd'"):
         next(Run(sound).distinct("odd"))
     with pytest.raises(BadRequest, match="not the folder of a run"):
         write_distinct(tmp_path / "nothing")

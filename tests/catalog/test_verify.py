@@ -202,8 +202,8 @@ def wrongly_symmetric(batch):
         (other_start, "begins on another square"),
         (twice, "a tour occurs twice"),
         (backwards, "its iterations do not ascend"),
-        (wrongly_structured, "a tour is not as structured as it says"),
-        (wrongly_symmetric, "a tour has another symmetry than it says"),
+        (wrongly_structured, "a tour is not as structured as its column says"),
+        (wrongly_symmetric, "a tour has another symmetry than its column says"),
     ],
 )
 def test_wrong_tours_are_found_even_if_every_checksum_fits(run_folder, change, words):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ..support.commands import ROOT, called, command
+from ..support.commands import ROOT, called
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
@@ -17,7 +17,7 @@ def headline(tmp_path_factory):
     """The main command of README, run in an empty folder."""
     folder = tmp_path_factory.mktemp("readme")
     words = re.search(r"^\./run\.sh (--variant .*)$", README, re.MULTILINE)[1].split()
-    done = command(*words, cwd=folder)
+    done = called(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 

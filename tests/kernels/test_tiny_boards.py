@@ -13,7 +13,7 @@ from enumerate.model.board import Board
 from enumerate.model.tour import SYMMETRIES
 from enumerate.plan.sizes import sizes_of
 from enumerate.studies.count.counting import count_cycles, count_paths
-from enumerate.studies.estimate.estimate import Goal, estimate
+from enumerate.studies.estimate import Goal, estimate
 
 from ..support import reference
 from ..support.published import per_square, published

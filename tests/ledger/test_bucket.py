@@ -58,7 +58,7 @@ def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_
         wait_for(lambda: is_lost(hold))
         with pytest.raises(Locked, match="another coordinator has taken this run over") as caught:
             hold.check()
-        assert brisk.place in str(caught.value)
+        assert brisk.output in str(caught.value)
     assert brisk.read(LOCK) == b"of another"
 
 

@@ -164,7 +164,7 @@ def killed_at_each_step(storage, publish, prepare):
         (place.root / "_run").mkdir(parents=True)
         prepare(place)
         code = subprocess.run(
-            [sys.executable, "-c", MORTAL, str(steps), place.place, publish, NAME], env=environment_with(), check=False
+            [sys.executable, "-c", MORTAL, str(steps), place.output, publish, NAME], env=environment_with(), check=False
         ).returncode
         yield place.read(NAME) if place.exists(NAME) else None, code, place
         if code == 0:

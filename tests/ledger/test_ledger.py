@@ -10,12 +10,11 @@ import pytest
 
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
-from enumerate.ledger.job_progress import records
 from enumerate.ledger.layout import COMMITS, parse_part_name, part_name
 from enumerate.ledger.layout import MANIFEST as NAME
 from enumerate.ledger.manifest import read_manifest, replace_manifest, seal, unseal
 from enumerate.ledger.parts import Sink
-from enumerate.ledger.records import name_of
+from enumerate.ledger.records import name_of, records
 from enumerate.ledger.storage import is_url, open_storage
 from enumerate.model.errors import BadRequest, Damaged, Stopped
 from enumerate.model.jobs import BUDGET, Totals
@@ -179,38 +178,38 @@ def test_of_two_short_records_of_a_slice_the_longer_one_counts(run_place):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Late workers. A worker knows the shift it works for; its coordinator may be gone, or have gone on without it.
+# Late workers. A worker knows the epoch it works for; its coordinator may be gone, or have gone on without it.
 
 
 def next_slice(place, config, job=0):
     return Run(place).progress[job].next_slice(config)
 
 
-def set_shift(place, config, shift):
+def set_epoch(place, config, epoch):
     storage = open_storage(place)
-    replace_manifest(storage, read_manifest(storage).of_call(config, shift))
+    replace_manifest(storage, read_manifest(storage).of_call(config, epoch))
 
 
-def begin_shift(place, config) -> str:
+def begin_epoch(place, config) -> str:
     """What a coordinator does before it hires workers."""
-    shift = read_manifest(open_storage(place)).new_shift()
-    set_shift(place, config, shift)
-    return shift
+    epoch = read_manifest(open_storage(place)).new_epoch()
+    set_epoch(place, config, epoch)
+    return epoch
 
 
-def test_a_worker_of_the_shift_at_work_writes(run_place):
+def test_a_worker_of_the_epoch_at_work_writes(run_place):
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
-    result = run_slice(config, shift, slice_)
+    result = run_slice(config, epoch, slice_)
     assert (result.slice, result.cut) == (slice_.number, None)
     assert not [name for name in run_files(run_place) if "000000" in name and "-to-" in name]
 
 
-@pytest.mark.parametrize("shift", ["", "concluding", "another one"], ids=["ended", "concluding", "continued"])
-def test_a_worker_of_an_earlier_shift_writes_nothing_after_the_run_was_concluded_or_continued(run_place, shift):
+@pytest.mark.parametrize("epoch", ["", "concluding", "another one"], ids=["ended", "concluding", "continued"])
+def test_a_worker_of_an_earlier_epoch_writes_nothing_after_the_run_was_concluded_or_continued(run_place, epoch):
     config = small(run_place)
-    set_shift(run_place, config, shift)
+    set_epoch(run_place, config, epoch)
     slice_, before = next_slice(run_place, config), run_files(run_place)
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
         run_slice(config, "an earlier one", slice_)
@@ -223,7 +222,7 @@ def test_a_worker_of_a_run_that_was_taken_away_writes_nothing(run_place):
     storage = open_storage(run_place)
     storage.remove([name for name, _ in storage.entries(".") if name.startswith(("tours/", "_run/"))])
     before = run_files(run_place)
-    with pytest.raises(Stopped, match="this run was taken away"):
+    with pytest.raises(Stopped, match="this run was removed"):
         run_slice(config, "an earlier one", slice_)
     assert run_files(run_place) == before
 
@@ -256,11 +255,11 @@ def after_publishing(monkeypatch, happens):
 def test_a_worker_overtaken_between_parts_and_record_does_not_record(run_place, expected, monkeypatch, limit):
     """Its coordinator is lost; another one clears its parts away and does the slice itself."""
     config = small(run_place, max=limit)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
     after_publishing(monkeypatch, lambda: run_serially(small(run_place)))
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
-        run_slice(config, shift, slice_)
+        run_slice(config, epoch, slice_)
     assert (record_names(run_place), part_sums(run_place)) == expected
     assert damage(run_place) == []
 
@@ -268,7 +267,7 @@ def test_a_worker_overtaken_between_parts_and_record_does_not_record(run_place, 
 def test_a_worker_does_not_record_parts_that_a_refused_call_has_cleared_away(run_place, expected, monkeypatch):
     """The coordinator is lost. The next call asks for too little, and is refused: but it has tidied up."""
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
 
     def refused_call():
@@ -277,14 +276,14 @@ def test_a_worker_does_not_record_parts_that_a_refused_call_has_cleared_away(run
 
     after_publishing(monkeypatch, refused_call)
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
-        run_slice(config, shift, slice_)
+        run_slice(config, epoch, slice_)
     assert damage(run_place) == []
     assert run_serially(config).complete
     assert (record_names(run_place), part_sums(run_place)) == expected
 
 
 def before_the_record(monkeypatch, happens):
-    """Let something happen between the last look at the shift and the record: its put may be repeated for a while."""
+    """Let something happen between the last look at the epoch and the record: its put may be repeated for a while."""
     commit = work.commit
 
     def commit_late(storage, result):
@@ -297,10 +296,10 @@ def before_the_record(monkeypatch, happens):
 
 def test_a_record_in_flight_while_the_run_is_stopped_finds_its_parts_again(run_place, expected, monkeypatch):
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
     before_the_record(monkeypatch, lambda: run_serially(config, stopping=lambda: True))
-    assert run_slice(config, shift, slice_).slice == slice_.number
+    assert run_slice(config, epoch, slice_).slice == slice_.number
     assert damage(run_place) == []
     assert run_serially(config).complete
     assert (record_names(run_place), part_sums(run_place)) == expected
@@ -309,7 +308,7 @@ def test_a_record_in_flight_while_the_run_is_stopped_finds_its_parts_again(run_p
 def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_place, expected, monkeypatch):
     """The records are listed, then comes the late one, then the parts are listed."""
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_, listed = next_slice(run_place, config), tidying.record_lists
 
     def listed_and_then(storage, plan):
@@ -321,7 +320,7 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
 
     late = threading.Event()
     before_the_record(monkeypatch, late.wait)
-    worker = threading.Thread(target=run_slice, args=(config, shift, slice_))
+    worker = threading.Thread(target=run_slice, args=(config, epoch, slice_))
     worker.start()
     time.sleep(0.5)  # it waits at its record now
     monkeypatch.setattr(tidying, "record_lists", listed_and_then)
@@ -333,7 +332,7 @@ def test_a_record_that_comes_while_the_run_is_tidied_up_goes_with_its_parts(run_
 
 def test_a_record_in_flight_while_the_run_is_started_over_is_taken_back(run_place, monkeypatch):
     config, other = small(run_place), small(run_place, seed=1, h_prob=0.5, max=1_000)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
     after = []
 
@@ -343,17 +342,17 @@ def test_a_record_in_flight_while_the_run_is_started_over_is_taken_back(run_plac
 
     before_the_record(monkeypatch, start_over)
     with pytest.raises(Stopped, match="another run was started here"):
-        run_slice(config, shift, slice_)
+        run_slice(config, epoch, slice_)
     assert run_files(run_place) == after[0]
     assert damage(run_place) == []
 
 
 def test_a_short_slice_that_comes_after_the_whole_one_is_taken_back(run_place, expected, monkeypatch):
     config = small(run_place, max=1_600)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
     before_the_record(monkeypatch, lambda: run_serially(small(run_place)))
-    run_slice(config, shift, slice_)
+    run_slice(config, epoch, slice_)
     assert damage(run_place) == []
     assert (record_names(run_place), part_sums(run_place)) == expected
 
@@ -364,38 +363,38 @@ def test_a_coordinator_that_was_asleep_does_not_end_what_another_has_begun(run_p
 
     def take_over():
         if not stolen:
-            stolen.append(begin_shift(run_place, small(run_place, max=9_000)))
+            stolen.append(begin_epoch(run_place, small(run_place, max=9_000)))
         return True
 
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
         run_serially(config, stopping=take_over)
     manifest = read_manifest(open_storage(run_place))
-    assert (manifest.shift, manifest.max) == (stolen[0], 9_000)
+    assert (manifest.epoch, manifest.max) == (stolen[0], 9_000)
 
 
 def test_two_workers_on_one_slice_leave_one_record_and_the_second_is_told_of_it(run_place):
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
-    first = run_slice(config, shift, slice_)
+    first = run_slice(config, epoch, slice_)
     before = run_files(run_place)
-    assert run_slice(config, shift, slice_) == first
+    assert run_slice(config, epoch, slice_) == first
     assert run_files(run_place) == before
 
 
 def test_a_slice_that_was_committed_with_other_tours_is_damage(run_place):
     config = small(run_place)
-    shift = begin_shift(run_place, config)
+    epoch = begin_epoch(run_place, config)
     slice_ = next_slice(run_place, config)
-    first = run_slice(config, shift, slice_)
+    first = run_slice(config, epoch, slice_)
     storage = open_storage(run_place)
     record = unseal(storage.read(name_of(first)), "record")
     storage.replace(name_of(first), seal({**record, "cursor": record["cursor"][:-1]}))
     with pytest.raises(Damaged, match=f"committed twice with different tours: {name_of(first)}"):
-        run_slice(config, shift, slice_)
+        run_slice(config, epoch, slice_)
     storage.replace(first.parts[0].name, b"other tours")
     with pytest.raises(Damaged, match=f"written twice with different tours: {first.parts[0].name}"):
-        run_slice(config, shift, slice_)
+        run_slice(config, epoch, slice_)
 
 
 def test_what_a_late_worker_wrote_all_the_same_is_named_by_verify_and_removed_by_the_next_call(run_place, expected):
@@ -409,7 +408,7 @@ def test_what_a_late_worker_wrote_all_the_same_is_named_by_verify_and_removed_by
     verdict = verify(Run(run_place))
     assert verdict.complete
     assert sorted(verdict.damage) == sorted(
-        [f"left behind by a late worker, the same command removes it: {name}" for name in stale_records]
+        [f"left by a late worker, the command of the run removes it: {name}" for name in stale_records]
         + [f"not a file of this run: {name}" for name in short if name not in stale_records]
     )
     assert part_sums(run_place) != expected[1]
@@ -437,8 +436,8 @@ def record_names_at_once(place, limit):
 
 def test_a_run_whose_coordinator_was_killed_is_unfinished_until_it_is_concluded(run_place):
     sound = run_files(run_place)
-    for shift in ("lost", "concluding"):
-        set_shift(run_place, small(run_place, max=1_500), shift)
+    for epoch in ("lost", "concluding"):
+        set_epoch(run_place, small(run_place, max=1_500), epoch)
         verdict = verify(Run(run_place))
         assert (verdict.damage, verdict.complete) == ([], False)
         assert not run_serially(small(run_place, max=1_500)).worked

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enumerate.ledger.layout import PLAN
-from enumerate.ledger.plan_file import read_plan, write_plan
+from enumerate.ledger.manifest import read_plan, write_plan
 from enumerate.ledger.storage import Folder, open_storage
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import Job

@@ -34,7 +34,7 @@ except Locked as error:
 
 def holding(storage):
     """The words of another process that holds a run until its input ends."""
-    return [sys.executable, "-c", HOLDER, storage.place]
+    return [sys.executable, "-c", HOLDER, storage.output]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def storage(place):
 
 def by_chunks(storage, chunk):
     """The same storage; one that lists and removes many files in a request takes so many at a time."""
-    return Bucket(storage.place, chunk=chunk) if isinstance(storage, Bucket) else storage
+    return Bucket(storage.output, chunk=chunk) if isinstance(storage, Bucket) else storage
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def holder(storage):
 def test_a_path_is_a_folder_and_an_address_is_a_bucket(place):
     storage = open_storage(place)
     assert isinstance(storage, Bucket if is_url(place) else Folder)
-    assert storage.place == place
+    assert storage.output == place
     assert storage.where(NAME) == f"{place}/{NAME}"
 
 
@@ -259,7 +259,7 @@ def test_runs_side_by_side_do_not_see_each_other(place):
 def test_a_second_process_is_refused_and_told_which_run(storage, holder):
     with pytest.raises(Locked, match="another process is working on this run") as caught, storage.lock():
         pass
-    assert storage.place in str(caught.value)
+    assert storage.output in str(caught.value)
     second = subprocess.run(
         holding(storage), env=environment_with(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     )

@@ -226,7 +226,11 @@ def test_a_board_is_refused_exactly_if_brute_force_finds_no_tour(rows, cols):
     assert has_tour is (why_no_tour(Board(cols, rows)) is None)
 
 
-@pytest.mark.parametrize(("rows", "cols"), SMALL, ids=str)
+# Brute force takes seconds there.
+LONG = [pytest.param(*size, marks=pytest.mark.slow) if size in ((5, 5), (5, 6)) else size for size in SMALL]
+
+
+@pytest.mark.parametrize(("rows", "cols"), LONG, ids=str)
 def test_a_board_is_refused_exactly_if_brute_force_finds_no_closed_tour(rows, cols):
     has_tour = (rows, cols) != (1, 1) and has_tour_from((0, 0), knight_graph(rows, cols), closed=True)
     assert has_tour is (why_no_closed_tour(Board(rows, cols)) is None)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
-from enumerate.ledger.job_progress import JobProgress
+from enumerate.ledger.records import JobProgress
 from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest

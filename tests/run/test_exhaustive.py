@@ -17,9 +17,9 @@ from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
 from enumerate.executors.events import Finished
-from enumerate.ledger.diversity import Diversity
-from enumerate.ledger.job_progress import JobProgress
 from enumerate.ledger.manifest import seal, unseal
+from enumerate.ledger.parts import Diversity
+from enumerate.ledger.records import JobProgress
 from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
@@ -524,6 +524,7 @@ def cache_use(environment=None):
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_second_process_finds_the_kernel_compiled():
     cache_use()
     assert cache_use() == [(1, 0), (1, 0)]

@@ -48,7 +48,7 @@ def rows_in_order(folder):
     ).fetchall()
 
 
-@pytest.mark.parametrize(("executor", "workers"), [("serial", 0), ("processes", 1), ("processes", 2)])
+@pytest.mark.parametrize(("executor", "workers"), [("serial", 0), ("processes", 2)])
 def test_every_executor_and_number_of_workers_writes_the_same_bytes(tmp_path, undisturbed, executor, workers):
     run_serially(small(tmp_path / "run", executor=executor, workers=workers))
     assert part_sums(tmp_path / "run") == undisturbed

@@ -30,16 +30,16 @@ def times_of(place):
 
 
 def first_slice(config):
-    """The first slice of a run whose coordinator is then lost, and its shift."""
+    """The first slice of a run whose coordinator is then lost, and its epoch."""
     with held(config, fresh=False) as held_:
         run_ = opened(held_, make_plan(config), fresh=False, check="sums", notice=print)
-        return run_.progress[0].next_slice(config), run_.begin_shift(config)
+        return run_.progress[0].next_slice(config), run_.begin_epoch(config)
 
 
 def test_a_record_that_comes_late_counts_and_the_times_of_the_other_worker_are_removed(tmp_path, monkeypatch):
     """A worker is held up before its record, and another coordinator goes on; then both records come, its own first."""
     config = greedy(tmp_path / "run")
-    slice_, shift = first_slice(config)
+    slice_, epoch = first_slice(config)
     commit, late = work.commit, []
 
     def held_up(storage, result):
@@ -52,7 +52,7 @@ def test_a_record_that_comes_late_counts_and_the_times_of_the_other_worker_are_r
         return late[0]
 
     monkeypatch.setattr(work, "commit", held_up)
-    run_slice(config, shift, slice_)
+    run_slice(config, epoch, slice_)
     monkeypatch.setattr(work, "commit", commit)
     assert run_serially(config).complete
     assert [path.name for path in times_of(tmp_path / "run")] == [late[0].parts[-1].name.rsplit("/")[-1]]

@@ -11,7 +11,7 @@ from enumerate.catalog.distinct import count_distinct
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.ledger.layout import PLAN
-from enumerate.ledger.plan_file import read_plan, write_plan
+from enumerate.ledger.manifest import read_plan, write_plan
 from enumerate.ledger.storage import Folder, open_storage
 from enumerate.model.errors import Damaged
 from enumerate.plan import sizes

@@ -39,6 +39,8 @@ from ..support.runs import damage, part_sums, run_files, run_serially
 from ..support.searches import batch_of, config_for, slices
 
 KERNELS = ("bits", "array")
+# Shuffled orders of backtrack are rare, and each of their kernels takes seconds to compile.
+shuffled_or_not = pytest.mark.parametrize("h_prob", [1.0, pytest.param(0.5, marks=pytest.mark.slow)])
 VARIANTS = ("open", "closed", "both")
 ORDERS = {
     "default": MOVE_ORDER,
@@ -81,14 +83,16 @@ def test_backtrack_finds_what_the_reference_finds_at_the_same_iterations(order, 
             assert found.ended == EXHAUSTED or limit == 20_000
 
 
+@pytest.mark.parametrize(
+    ("size", "start"), [((9, 9), 0), ((6, 12), 20), pytest.param((17, 17), 100, marks=pytest.mark.slow)]
+)
 @each_order
-def test_beyond_64_squares_backtrack_still_follows_the_reference(order):
+def test_beyond_64_squares_backtrack_still_follows_the_reference(order, size, start):
     """No tour is found there so soon, so it is where the search stands that is compared."""
-    for size, start in [((9, 9), 0), ((6, 12), 20), ((17, 17), 100)]:
-        _, found = batch_of(backtrack(size, move_order=order, max=4_000), start)
-        assert found.iterations == 4_000
-        path = path_after(size, start, parse_moves(order), 4_000)
-        assert found.cursor == tuple(reference.number(square, size[1]) for square in path)
+    _, found = batch_of(backtrack(size, move_order=order, max=4_000), start)
+    assert found.iterations == 4_000
+    path = path_after(size, start, parse_moves(order), 4_000)
+    assert found.cursor == tuple(reference.number(square, size[1]) for square in path)
 
 
 def path_after(size, start, order, iterations):
@@ -127,10 +131,10 @@ def test_backtrack_with_pruning_finds_the_same_tours_in_the_same_order(order, ke
     start=st.integers(0, 63),
     variant=st.sampled_from(VARIANTS),
     prune=st.booleans(),
-    h_prob=st.sampled_from([1.0, 0.5]),
     limit=st.integers(1, 20_000),
 )
-@settings(max_examples=60)
+@shuffled_or_not
+@settings(max_examples=40)
 def test_both_kernels_backtrack_alike_in_any_order(size, order, start, variant, prune, h_prob, limit):
     text = " ".join(f"{down},{right}" for down, right in order)
     config = backtrack(size, move_order=text, variant=variant, prune=prune, h_prob=h_prob, max=limit)
@@ -147,11 +151,11 @@ def test_both_kernels_backtrack_alike_in_any_order(size, order, start, variant, 
     order=st.sampled_from(list(ORDERS.values())),
     start=st.integers(0, 80),
     prune=st.booleans(),
-    h_prob=st.sampled_from([1.0, 0.5]),
     slice_iterations=st.integers(1, 400),
     slice_tours=st.integers(1, 20),
 )
-@settings(max_examples=30)
+@shuffled_or_not
+@settings(max_examples=20)
 def test_backtrack_in_any_slicing_finds_the_same(size, order, start, prune, h_prob, slice_iterations, slice_tours):
     start %= size[0] * size[1]
     values = {"move_order": order, "prune": prune, "h_prob": h_prob, "max": 1_500}
@@ -438,6 +442,7 @@ def test_roths_rule_makes_a_tour_from_the_corner_of_every_board_up_to_60():
     assert [side for side in range(5, 61) if batch_of(greedy((side, side), ties="roth"), 0)[1].given_up] == []
 
 
+@pytest.mark.slow
 def test_roths_rule_fails_on_289():
     batch, found = batch_of(greedy((289, 289), ties="roth", failures=1), 0)
     assert (len(batch.tours), found.given_up, found.iterations) == (0, 1, 289 * 289 - 6)
@@ -545,10 +550,10 @@ def test_the_manifest_gives_back_the_config_of_the_run(done, name):
     assert make_plan(config) == make_plan(report.config)
 
 
-@pytest.mark.parametrize("name", ["backtrack", "greedy", "divide", "without a corner"])
-def test_processes_write_the_same_parts_as_one_process(done, name, tmp_path):
+@pytest.mark.parametrize(("name", "workers"), [("backtrack", 1), ("greedy", 2), ("divide", 1), ("without a corner", 1)])
+def test_processes_write_the_same_parts_as_one_process(done, name, workers, tmp_path):
     folder, report = done(name)
-    other = run_serially(config_of(name, tmp_path / "run", executor="processes", workers=2))
+    other = run_serially(config_of(name, tmp_path / "run", executor="processes", workers=workers))
     assert part_sums(tmp_path / "run") == part_sums(folder) != {}
     assert counted(other.summary) == counted(report.summary)
     assert damage(tmp_path / "run") == []
@@ -806,13 +811,14 @@ def test_divide_has_all_the_placements_that_its_tours_take_or_is_refused(tmp_pat
 # Large boards.
 
 
+@pytest.mark.slow  # each compiles a kernel for four bytes
 @pytest.mark.parametrize(
     "values",
     [
-        pytest.param({"strategy": "warnsdorff", "max": 70_000}, marks=pytest.mark.slow),
+        {"strategy": "warnsdorff", "max": 70_000},
         {"strategy": "greedy", "ties": "roth", "variant": "both"},
         {"strategy": "greedy", "ties": "random", "variant": "both", "max": 150_000},
-        pytest.param({"strategy": "backtrack", "prune": False, "max": 30_000}, marks=pytest.mark.slow),
+        {"strategy": "backtrack", "prune": False, "max": 30_000},
     ],
     ids=lambda values: "-".join(map(str, values.values())),
 )

@@ -94,9 +94,13 @@ def children(pid):
     return found
 
 
-def kill_a_worker(pid=None):
-    """SIGKILL to the worker process, of a coordinator or of this process, that has worked most: one that is ready."""
-    os.kill(max(children(pid or os.getpid()), key=seconds_of), signal.SIGKILL)
+def busiest_worker():
+    """The worker process of this process that has worked most: one that is ready."""
+    return max(children(os.getpid()), key=seconds_of)
+
+
+def kill_a_worker():
+    os.kill(busiest_worker(), signal.SIGKILL)
 
 
 def seconds_of(pid) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from enumerate.ledger.job_progress import JobProgress
+from enumerate.ledger.records import JobProgress
 from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from statistics import median, quantiles
 
 from .commands import ROOT
@@ -15,6 +16,7 @@ TARGETS = {
 }
 
 
+@cache
 def sizes() -> dict[str, float]:
     """By the names of the targets."""
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "enumerate").rglob("*.py")]

@@ -158,7 +158,7 @@ def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
         (["--format", "svg", "--split", "start", "--output", "x"], "--split does not apply to svg"),
         (["--max", "-1"], "max must be a whole number from 0 (all tours), got -1"),
         (["--start", "z1"], "no such square on the 3x10 board"),
-        (["--variant", "round"], "variant is open or closed: 'round'"),
+        (["--variant", "round"], "variant must be open or closed, got 'round'"),
         (["--output", "no/such/folder.txt"], "cannot write: 'no/such/folder.txt'"),
         (["--split", "start", "--output", "full"], "the folder is not empty: 'full'"),
     ],

@@ -22,31 +22,31 @@ from .protocol import Entry, Hold, Storage, is_url
 __all__ = ["Bucket", "Entry", "Folder", "Hold", "Storage", "free_bytes", "is_url", "open_storage", "stopped_by_storage"]
 
 
-def open_storage(place: str) -> Storage:
+def open_storage(output: str) -> Storage:
     """The storage at a path or an address such as s3://bucket/run."""
-    if not is_url(place):
-        return Folder(Path(place))
-    refuse_strange_url(place)
-    return Bucket(place)
+    if not is_url(output):
+        return Folder(Path(output))
+    refuse_strange_url(output)
+    return Bucket(output)
 
 
 @contextmanager
-def stopped_by_storage(place: str) -> Iterator[None]:
-    """A disk that is full, or a store out of reach, stops the run; what is finished stays."""
+def stopped_by_storage(output: str) -> Iterator[None]:
+    """A full disk, or a store out of reach, stops the run; what is finished stays."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise Stopped(
-            f"cannot write to {place!r} ({reason}); everything finished is kept, and the same command continues"
+            f"cannot write to {output!r} ({reason}); everything finished is kept, and the same command continues"
         ) from None
 
 
-def free_bytes(place: str) -> float:
-    """What the disk of a folder has left, or of the nearest folder above it that is there."""
-    if is_url(place):
+def free_bytes(output: str) -> float:
+    """Free space on the disk of a folder, or of the nearest folder above it that exists."""
+    if is_url(output):
         return math.inf
-    folder = os.path.abspath(place)
+    folder = os.path.abspath(output)
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     return float(shutil.disk_usage(folder).free)

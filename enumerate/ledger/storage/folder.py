@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from ...model.errors import Damaged, Locked
-from ..layout import LOCK, RUN_FILES, STAGING, parse_staged_name, staged_name
+from ..layout import LOCK, RUN_FILES, STAGING, staged_name, staged_pattern
 from .protocol import Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -25,11 +25,9 @@ _LOCK_ATTEMPTS = 10
 
 
 class Folder:
-    """The files of one run."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.place = str(root)
+        self.output = str(root)
         self.has_links = True
 
     def where(self, name: str) -> str:
@@ -48,9 +46,9 @@ class Folder:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        for place, _, files in os.walk(self.path(folder)):
+        for parent, _, files in os.walk(self.path(folder)):
             for file in files:
-                path = os.path.join(place, file)
+                path = os.path.join(parent, file)
                 with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
                     name = os.path.relpath(path, self.root).replace(os.sep, "/")
                     yield Entry(name, os.lstat(path).st_size)
@@ -68,9 +66,8 @@ class Folder:
         _sync_folder(path.parent)
 
     def replace_folder(self, folder: str, files: Iterable[tuple[str, Buffer]]) -> None:
-        for left in self.path(STAGING).glob("*"):  # of a call that was killed: who calls this has the lock
-            if parse_staged_name(f"{STAGING}/{left.name}") == folder:
-                shutil.rmtree(left, ignore_errors=True)
+        for left in self.root.glob(staged_pattern(folder)):  # of a call that was killed: who calls this has the lock
+            shutil.rmtree(left, ignore_errors=True)
         made = self.path(staged_name(folder))
         try:
             _make_folder(made / "old")
@@ -98,7 +95,7 @@ class Folder:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[Folder]:
-        """The folder is made if need be. If an error comes before anything was written, it goes as it came."""
+        """Makes the folder if there is none, and removes it again if an error comes before anything was written."""
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
         try:
@@ -118,7 +115,7 @@ class Folder:
             raise
 
     def _lock_file(self) -> IO[str]:
-        """Open in a folder that is made if need be: another coordinator, refused, may be taking it away again."""
+        """Another coordinator, refused, may be removing the folder at the same time."""
         for _ in range(_LOCK_ATTEMPTS):
             with contextlib.suppress(FileNotFoundError):
                 _make_folder(self.path(LOCK).parent)
@@ -169,19 +166,19 @@ class Folder:
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            # Some file systems have no hard links. Then only one machine may work here, where no two workers are at
-            # one slice: the coordinator ends one before it hires the next.
+            # Some file systems have no hard links. Then only one machine may work here, where no two workers have the
+            # same slice: the coordinator ends one before it starts the next.
             self.has_links = False
             created = not path.exists()
             if created:
                 os.replace(staged, path)
-        _sync_folder(path.parent)  # also if another was first: it may have been killed before it came to this
+        _sync_folder(path.parent)  # also if another was first: it may have been killed before it synced
         return created
 
     def _with_folder(self, name: str) -> Path:
         """The path of a file whose folder exists, durably. The folder of the run itself is only made by `lock`."""
         path = self.path(name)
-        self.path(RUN_FILES).stat()  # fails if somebody has taken the run away: it must not rise again in pieces
+        self.path(RUN_FILES).stat()  # fails if the run was removed: it must not come back in pieces
         _make_folder(path.parent)
         return path
 
@@ -194,7 +191,6 @@ def _write_synced(path: Path, data: Buffer) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and those above it, durably."""
     if not folder.exists():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)

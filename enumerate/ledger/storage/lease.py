@@ -1,9 +1,8 @@
-"""A lease: how a coordinator holds a run on an object store, which knows no locks that end with their owner.
+"""A lease: how a coordinator locks a run on an object store, which has no locks that end with their owner.
 
-The lease is an object that its owner writes anew every few seconds, each time on the condition that nobody else has.
-One that has not changed for three such times is of an owner that is gone, and may be taken over, again on that
-condition. No clocks are compared. A lease keeps two coordinators from working side by side; that nothing is written
-twice does not depend on it.
+The lease is an object that its owner rewrites every few seconds, each time on the condition that nobody else has. If it
+has not changed for three such times, its owner is gone and it may be taken over, again on that condition. No clocks are
+compared. A lease keeps two coordinators from working side by side; that nothing is written twice does not depend on it.
 """
 
 from __future__ import annotations
@@ -32,10 +31,8 @@ _POLL_SECONDS = 0.5
 
 
 class Lease:
-    """The lease of one run, held in a `with` block, and written anew every `renew_seconds`."""
-
-    def __init__(self, store: Any, name: str, place: str, ask: Ask, renew_seconds: float) -> None:
-        self.store, self.name, self.place, self.ask, self.renew_seconds = store, name, place, ask, renew_seconds
+    def __init__(self, store: Any, name: str, output: str, ask: Ask, renew_seconds: float) -> None:
+        self.store, self.name, self.output, self.ask, self.renew_seconds = store, name, output, ask, renew_seconds
         self.owner = {"host": socket.gethostname(), "pid": str(os.getpid()), "id": uuid.uuid4().hex}
         self.version: dict[str, str] = {}  # that we wrote last
         self.renewed = float("-inf")
@@ -46,26 +43,26 @@ class Lease:
 
     def check(self) -> None:
         if self.lost:
-            raise Locked(f"another coordinator has taken this run over: {self.place!r}")
+            raise Locked(f"another coordinator has taken this run over: {self.output!r}")
 
     def confirm(self) -> None:
-        """Before something is removed or replaced: a coordinator that was asleep may not hold the run any more."""
-        asleep = time.monotonic() - self.renewed > 2 * self.renew_seconds
-        if asleep and not self.lost and not self._write(self.version):
+        """Before something is removed or replaced: a coordinator that was suspended may not hold the run any more."""
+        is_late = time.monotonic() - self.renewed > 2 * self.renew_seconds
+        if is_late and not self.lost and not self._write(self.version):
             self.lost = True
         self.check()
 
     def __enter__(self) -> Lease:
         if not self._write("create") and not self._write(self._abandoned() or "create"):
-            raise Locked(f"another process has just begun to work on this run: {self.place!r}")
+            raise Locked(f"another process has just locked this run: {self.output!r}")
         self.renewer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
         self.renewer.join(self.renew_seconds)
-        with contextlib.suppress(OSError):  # then it is found abandoned
-            if not self.lost and self._write(self.version):  # still ours, also if we were asleep for a while
+        with contextlib.suppress(OSError):  # then the next coordinator finds it abandoned
+            if not self.lost and self._write(self.version):  # still ours, also after a suspension
                 self.ask(lambda: found(self.store.delete, self.name))
 
     def refuse_if_held(self) -> None:
@@ -79,7 +76,7 @@ class Lease:
             time.sleep(_POLL_SECONDS)
             now = self._found()
             if now and now != seen:
-                raise Locked(f"another process is working on this run: {self.place!r}")
+                raise Locked(f"another process is working on this run: {self.output!r}")
             seen = now
         return seen
 
@@ -113,11 +110,10 @@ class Lease:
                 if not self._write(self.version):
                     self.lost = True
                     return
-            except Exception as error:  # out of reach: if another has taken the run by then, a later attempt will tell
-                _log.debug("the lease of %s could not be renewed: %r", self.place, error)
+            except Exception as error:  # out of reach: a later attempt shows whether another has taken the run over
+                _log.debug("the lease of %s could not be renewed: %r", self.output, error)
 
     def _found(self) -> dict[str, str]:
-        """The version that is there, or none."""
         answer = self.ask(lambda: found(self.store.head, self.name))
         return _version(answer) if answer else {}
 

@@ -3,11 +3,16 @@
 Everything that counts is created with a condition (`If-None-Match: *`), so that of two writers one wins. pyarrow's own
 file systems have no such request, and so this speaks through obstore. All requests may be repeated without harm, and
 they are, until they succeed or patience ends.
+
+Credentials for S3 are those that its other tools find. They stay in memory. Keys of the environment come first and need
+nothing else. Profiles, with SSO and assumed roles, are read by boto3, which is an extra. Without it obstore still finds
+web identities and the metadata of cloud machines.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import tempfile
@@ -23,7 +28,6 @@ from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 
 from ...model.errors import BadRequest, Damaged
 from ..layout import LOCK
-from .credentials import s3_settings
 from .lease import RENEW_SECONDS, Lease, found
 from .protocol import Buffer, Entry
 
@@ -40,14 +44,14 @@ class Bucket:
     `chunk`: how many objects the store lists or removes in one request; `renew_seconds`: see `Lease`.
     """
 
-    def __init__(self, place: str, chunk: int = CHUNK, renew_seconds: float = RENEW_SECONDS) -> None:
-        self.place, self.chunk, self.renew_seconds = place.rstrip("/"), chunk, renew_seconds
-        self.client = _client(self.place)
+    def __init__(self, output: str, chunk: int = CHUNK, renew_seconds: float = RENEW_SECONDS) -> None:
+        self.output, self.chunk, self.renew_seconds = output.rstrip("/"), chunk, renew_seconds
+        self.client = _client(self.output)
         self.store = self.client.store
         self.lease: Lease | None = None  # of a coordinator
 
     def where(self, name: str) -> str:
-        return f"{self.place}/{name}"
+        return f"{self.output}/{name}"
 
     def exists(self, name: str) -> bool:
         return self._ask(lambda: found(self.store.head, name)) is not None
@@ -124,7 +128,7 @@ class Bucket:
         lease.refuse_if_held()  # one that began meanwhile has changed what was read
 
     def _lease(self) -> Lease:
-        return Lease(self.store, LOCK, self.place, self._ask, self.renew_seconds)
+        return Lease(self.store, LOCK, self.output, self._ask, self.renew_seconds)
 
     def _ask(self, request: Callable[[], T]) -> T:
         """A request, repeated while the store cannot be reached; what it refuses for good is an error at once."""
@@ -138,7 +142,7 @@ class Bucket:
             except (BaseError, FileNotFoundError, Passing) as error:  # what is not found here is the bucket
                 lasting = not isinstance(error, GenericError | Passing) or self._is_refusal(error)
                 if lasting or time.monotonic() + pause > give_up:
-                    # Out of reach by now: what is still to be tidied up may try, but not for long.
+                    # Out of reach: tidying up may still try, but not for long.
                     self.client.patience = 1.0
                     raise OSError(None, _reason(error)) from None  # the error itself may name keys
             time.sleep(pause * random.uniform(0.5, 1.0))
@@ -155,7 +159,7 @@ class Bucket:
 
 
 class Passing(Exception):
-    """Neither done nor refused: to be tried again."""
+    """Neither done nor refused: try again."""
 
 
 @dataclass
@@ -167,18 +171,70 @@ class Client:
 
 
 @lru_cache(maxsize=8)
-def _client(place: str) -> Client:
+def _client(output: str) -> Client:
     """Kept for the life of the process."""
     client: Any = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=30)}
     retries: Any = {"max_retries": 0}  # we repeat requests ourselves: also puts that timed out
-    settings: Any = s3_settings() if place.startswith("s3://") else {"config": {}}
+    settings: Any = _s3_settings() if output.startswith("s3://") else {"config": {}}
     if settings["config"].get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
     try:
-        return Client(obstore.store.from_url(place, **settings, client_options=client, retry_config=retries))
+        return Client(obstore.store.from_url(output, **settings, client_options=client, retry_config=retries))
     except (BaseError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]  # errors in the settings name keys by their names only
-        raise BadRequest(f"cannot use the object store: {place!r} ({reason})") from None
+        raise BadRequest(f"cannot use the object store: {output!r} ({reason})") from None
+
+
+# boto3 renews what has less than ten minutes left, but only when asked; obstore asks five minutes before this ends.
+_ASK_AGAIN = timedelta(minutes=10)
+
+
+def _s3_settings() -> dict[str, Any]:
+    """What obstore does not find by itself: how to get credentials, the endpoint and the region."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        if not re.fullmatch(r"[!-~]*", os.environ.get(name, "")):
+            raise BadRequest(f"{name} must be printable ASCII without spaces")
+    provider, profile = (None, {}) if "AWS_ACCESS_KEY_ID" in os.environ else _from_boto3()
+    endpoint = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
+    region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region") or "us-east-1"
+    if endpoint and not re.fullmatch(r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?", endpoint):
+        raise BadRequest(f"the endpoint of S3 must be http(s)://host:port, got {endpoint!r}")
+    if not re.fullmatch(r"[\w.-]+", region):
+        raise BadRequest(f"the region of S3 must be a word such as us-east-1, got {region!r}")
+    config = {"region": region} | ({"endpoint": endpoint} if endpoint else {})
+    return {"config": config, "credential_provider": provider}
+
+
+def _first(*names: str) -> str | None:
+    return next(filter(None, map(os.environ.get, names)), None)
+
+
+def _from_boto3() -> tuple[Any, dict[str, Any]]:
+    """A provider of credentials, if boto3 knows any, and the settings of the profile."""
+    asked = os.environ.get("AWS_PROFILE")
+    try:
+        import botocore.session
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        if asked:
+            raise BadRequest(
+                f"AWS_PROFILE={asked!r} needs boto3: pip install 'knights-tour-enumerator[s3]';"
+                " or export AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            ) from None
+        return None, {}
+    session = botocore.session.get_session()
+    try:
+        profile = session.get_scoped_config()
+        if session.get_credentials() is None and not asked:
+            return None, profile
+        provider = Boto3CredentialProvider(session, ttl=_ASK_AGAIN)
+        provider()  # so that an error comes now, not at the first request
+    except Exception as error:  # of boto3, of what it calls, of the file; the text may quote what a program printed
+        raise BadRequest(
+            f"no credentials from the AWS profile: {asked or 'default'!r} ({type(error).__name__});"
+            " `aws sts get-caller-identity` shows more"
+        ) from None
+    return provider, profile
 
 
 def _reason(error: Exception) -> str:

@@ -10,14 +10,12 @@ Buffer = bytes | memoryview
 
 
 class Entry(NamedTuple):
-    """A file as a listing shows it."""
-
     name: str
     size: int
 
 
 class Hold(Protocol):
-    """A run that is held."""
+    """A locked run."""
 
     def check(self) -> None:
         """Raise Locked if another has taken it over."""
@@ -26,7 +24,7 @@ class Hold(Protocol):
 class Storage(Protocol):
     """The files of one run. Trouble with disk or network is an OSError; a file that cannot be read is Damaged."""
 
-    place: str  # as it was given
+    output: str  # as it was given
 
     def where(self, name: str) -> str:
         """A file's full path or address, for people."""
@@ -36,7 +34,7 @@ class Storage(Protocol):
     def read(self, name: str) -> bytes: ...
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """All files below a folder, in any order, one after the other: there may be millions."""
+        """All files below a folder, in any order. There may be millions."""
 
     def create(self, name: str, data: Buffer) -> bool:
         """Publish a new file, durably; False, and no change, if the name is taken."""
@@ -61,5 +59,5 @@ class Storage(Protocol):
         """Be refused if a coordinator is at work on the run."""
 
 
-def is_url(place: str) -> bool:
-    return "://" in place
+def is_url(output: str) -> bool:
+    return "://" in output

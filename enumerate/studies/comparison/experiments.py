@@ -29,21 +29,13 @@ HUGE = (1024, 2048, 4000)  # only divide goes there
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One run of an experiment. Its name is that of its folder."""
-
-    name: str
-    config: Config
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """`timed`: its times are what it is about, so that nothing else should run meanwhile."""
+    """`trials`: its runs, by the names of their folders. `timed`: nothing else should run meanwhile."""
 
     name: str
     title: str
     timed: bool
-    trials: tuple[Trial, ...]
+    trials: dict[str, Config]
     tabulate: Callable[[Runs], Tables]
     draw: Callable[[Tables], str]
 
@@ -53,10 +45,10 @@ def experiments(largest: int) -> list[Experiment]:
     return [_first_tours(), _one_by_one(), _scaling(largest), _growth(), _success(largest), _corners(largest)]
 
 
-def trial(name: str, size: int, **values: object) -> Trial:
+def trial(size: int, **values: object) -> Config:
     config = resolve({"size": size, "executor": "serial", **values})
     refuse_unsuitable(config)  # now, and not after hours of other runs
-    return Trial(name, config)
+    return config
 
 
 def sides(largest: int) -> list[int]:
@@ -73,7 +65,6 @@ def one_row_each(
 
 
 def grouped(rows: Iterable[Row], name: Callable[[Row], str]) -> dict[str, list[Row]]:
-    """The rows by the name of the line that shows them."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(name(row), []).append(row)
@@ -101,11 +92,11 @@ def _first_tours() -> Experiment:
     everywhere: Row = {"variant": "both", "tours": 1}
     corner: Row = {**everywhere, "start": "a1", "max": 200_000_000}
     kinds = {"warnsdorff": everywhere, "greedy": everywhere, "divide": {"start": "all"}, "backtrack": corner}
-    trials = tuple(
-        trial(f"{strategy}-{side}", side, strategy=strategy, **values)
+    trials = {
+        f"{strategy}-{side}": trial(side, strategy=strategy, **values)
         for side in published.WARNSDORFF_SECONDS
         for strategy, values in kinds.items()
-    )
+    }
     table = one_row_each("first-tours", _first_row)
     return Experiment("first-tours", "Time to the first tour", True, trials, table, _first_chart)
 
@@ -134,10 +125,10 @@ def _first_chart(tables: Tables) -> str:
 
 def _one_by_one() -> Experiment:
     """900 tours from one square, each with its time, and the first one of plain backtracking from there: A's tables."""
-    trials = (
-        trial("greedy", 8, strategy="greedy", variant="both", start="a8", tours=published.GREEDY_TOURS),
-        trial("backtrack", 8, strategy="backtrack", variant="both", start="a8", tours=1, max=0),
-    )
+    trials = {
+        "greedy": trial(8, strategy="greedy", variant="both", start="a8", tours=published.GREEDY_TOURS),
+        "backtrack": trial(8, strategy="backtrack", variant="both", start="a8", tours=1, max=0),
+    }
     title = f"{published.GREEDY_TOURS} tours from a8, one by one"
     return Experiment("tours", title, True, trials, _tours_tables, _tours_chart)
 
@@ -182,11 +173,11 @@ def _scaling(largest: int) -> Experiment:
     corner: Row = {"variant": "both", "start": "a1", "write": False}
     once: Row = {**corner, "tours": 1}
     kinds = {"warnsdorff": {**once, "max": 3_000_000}, "greedy": {**corner, "ties": "roth"}, "divide": once}
-    trials = tuple(
-        trial(f"{strategy}-{side}", side, strategy=strategy, **values)
+    trials = {
+        f"{strategy}-{side}": trial(side, strategy=strategy, **values)
         for strategy, values in kinds.items()
         for side in [*sides(largest), *(HUGE if strategy == "divide" else ())]
-    )
+    }
     table = one_row_each("scaling", _scaling_row, _SCALING_SCHEMA)
     return Experiment("scaling", "Time to a tour of larger boards", True, trials, table, _scaling_chart)
 
@@ -211,10 +202,10 @@ def _scaling_chart(tables: Tables) -> str:
 
 def _growth() -> Experiment:
     """How the tours of each start square of 8x8 come as the search goes on: what E wished for."""
-    trials = (
-        trial("open-8", 8, variant="open", max=500_000),
-        trial("open-8-plain", 8, variant="open", max=500_000, prune=False, write=False),
-    )
+    trials = {
+        "open-8": trial(8, variant="open", max=500_000),
+        "open-8-plain": trial(8, variant="open", max=500_000, prune=False, write=False),
+    }
     return Experiment("growth", "Tours over iterations", False, trials, _growth_tables, _growth_chart)
 
 
@@ -224,7 +215,7 @@ def _growth_tables(runs: Runs) -> Tables:
     columns: dict[str, list[Any]] = {"start": [], "iterations": [], "tours": []}
     for job in run.progress:
         start = run.board.name(job.job.start)
-        found = [batch.iterations for part in run.parts(start) for batch in run.read_part(part)]
+        found = list(map(run.iterations, run.parts(start)))
         at = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
         columns["start"] += [start] * len(grid)
         columns["iterations"] += grid.tolist()
@@ -233,7 +224,6 @@ def _growth_tables(runs: Runs) -> Tables:
 
 
 def _growth_total(run: Run, total: Row) -> Row:
-    """What a run found in all, with or without pruning."""
     return {"pruned": run.config.prune, "tours": total["tours_open"], "iterations": total["iterations"],
             "seconds": total["search_seconds"]}  # fmt: skip
 
@@ -249,20 +239,20 @@ def _growth_chart(tables: Tables) -> str:
 
 def _success(largest: int) -> Experiment:
     """How often Warnsdorff's rule leads to a tour without going back, for each way to break ties: C's graph."""
-    trials = tuple(one for side in sides(largest) for one in _success_trials(side))
+    trials = dict(one for side in sides(largest) for one in _success_trials(side))
     return Experiment(
         "success", "Success of greedy", False, trials, one_row_each("success", _success_row), _success_chart
     )
 
 
-def _success_trials(side: int) -> Iterator[Trial]:
+def _success_trials(side: int) -> Iterator[tuple[str, Config]]:
     common: Row = {"strategy": "greedy", "variant": "both", "max": 0, "write": False}
     attempts = 2000 if side <= 20 else 500 if side <= 100 else 200
     squares = min(100 if side <= 100 else 50, len(range(0, side * side, 1 + side % 2)))
     for ties in TIES:
         drawn: Row = {"failures": 1, "tours": max(1, attempts // squares)} if ties == "random" else {}
-        yield trial(f"{ties}-{side}", side, ties=ties, start=f"random:{squares}", **drawn, **common)
-    yield trial(f"corner-{side}", side, ties="random", start="a1", failures=1, tours=attempts, **common)
+        yield f"{ties}-{side}", trial(side, ties=ties, start=f"random:{squares}", **drawn, **common)
+    yield f"corner-{side}", trial(side, ties="random", start="a1", failures=1, tours=attempts, **common)
 
 
 def _success_row(run: Run, total: Row) -> Row:
@@ -295,13 +285,13 @@ def _success_chart(tables: Tables) -> str:
 
 
 def _corners(largest: int) -> Experiment:
-    """Whether the rules that know one way only ever fail from the corner: every square board, size by size."""
+    """Whether the rules without random ties ever fail from the corner: every square board, size by size."""
     common: Row = {"strategy": "greedy", "variant": "both", "start": "a1", "write": False}
-    trials = tuple(
-        trial(f"{ties}-{side}", side, ties=ties, **common)
+    trials = {
+        f"{ties}-{side}": trial(side, ties=ties, **common)
         for side in range(5, largest + 1)
         for ties in ("roth", "squirrel")
-    )
+    }
     table = one_row_each("corners", _corners_row)
     return Experiment("corners", "Every size from the corner", False, trials, table, _corners_chart)
 

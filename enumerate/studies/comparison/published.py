@@ -97,7 +97,7 @@ def _growth(tables: Tables) -> Iterator[Beside]:
 
 
 def _success(tables: Tables) -> Iterator[Beside]:
-    """With ties by chance, from the corner: that is where its figures fit."""
+    """With random ties, from the corner: that is where its figures fit."""
     rows = [row for row in tables["success"].to_pylist() if row["ties"] == "random" and row["starts"] == "a1"]
     for first, last, least, most, theirs in SUCCESS:
         within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]

@@ -6,10 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -17,7 +16,7 @@ from ...catalog.reader import Run
 from ...executors.events import Executor, Finished, Quarantined, Started, trouble
 from ...executors.make import make_executor
 from ...ledger.layout import STAGING
-from ...ledger.storage import is_url, open_storage
+from ...ledger.storage import Storage, is_url, open_storage, stopped_by_storage
 from ...ledger.summary import encode_csv, encode_parquet
 from ...model.config import Config
 from ...model.errors import BadRequest, EnumerateError, Stopped
@@ -42,11 +41,10 @@ NAMES = tuple(experiment.name for experiment in experiments(8))
 
 
 def chosen(names: str, largest: int) -> list[Experiment]:
-    """The experiments of a list of names, or all of them."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     for word in words:
         if word not in NAMES:
-            raise BadRequest(f"experiments are {', '.join(NAMES)}: {word!r}")
+            raise BadRequest(f"experiments must be among {', '.join(NAMES)}, got {word!r}")
     return [experiment for experiment in experiments(largest) if not words or experiment.name in words]
 
 
@@ -54,8 +52,8 @@ def chosen(names: str, largest: int) -> list[Experiment]:
 class Findings:
     """What came out, by the names of the tables; and which files were written."""
 
-    tables: Tables = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
+    tables: Tables
+    files: list[str]
 
 
 def study(
@@ -68,13 +66,13 @@ def study(
     fresh: bool = False,
     address: str = "",
 ) -> Findings:
-    """Make the runs that are not there yet, and write everything anew that is made of them.
+    """Make the runs that are missing, and write again everything that is made of them.
 
-    `advance` is told of each run that is done, `notice` of workers that are lost. Timed experiments come first, one run
-    at a time: they have the machine, or the cluster, to themselves.
+    `advance` is called after each run, `notice` when a worker is lost. Timed experiments come first, one run at a time:
+    they have the machine, or the cluster, to themselves.
     """
     if is_url(folder):
-        raise BadRequest(f"a study is made in a folder: {folder!r}")
+        raise BadRequest(f"the output of a study must be a folder, got {folder!r}")
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
@@ -86,7 +84,8 @@ def study(
                 tasks = _tasks(shared, [each for each in experiments_ if each.timed == timed])
                 _make_runs(executor, tasks, 1 if timed else len(tasks), advance, notice, stopping, fresh)
         storage.remove([name for name, _ in storage.entries(STAGING)])  # of the handshake
-        return _write_findings(folder, experiments_)
+        with stopped_by_storage(folder):
+            return _write_findings(storage, experiments_)
 
 
 @dataclass(frozen=True)
@@ -139,47 +138,30 @@ def _make_runs(
 
 def _tasks(folder: str, group: Sequence[Experiment]) -> list[RunTask]:
     return [
-        RunTask(replace(trial.config, output=_place_of(folder, experiment, trial.name)))
+        RunTask(replace(config, output=_output_of(folder, experiment, name)))
         for experiment in group
-        for trial in experiment.trials
+        for name, config in experiment.trials.items()
     ]
 
 
-def _place_of(folder: str, experiment: Experiment, name: str) -> str:
+def _output_of(folder: str, experiment: Experiment, name: str) -> str:
     return os.path.join(folder, RUNS, experiment.name, name)
 
 
-def _write_findings(folder: str, experiments_: list[Experiment]) -> Findings:
-    findings = Findings()
+def _write_findings(storage: Storage, experiments_: list[Experiment]) -> Findings:
+    tables, files = Tables(), dict[str, bytes]()
     for experiment in experiments_:
-        runs = {trial.name: Run(_place_of(folder, experiment, trial.name)) for trial in experiment.trials}
-        tables = experiment.tabulate(runs)
-        _write_tables(folder, tables, findings)
-        _write(folder, f"{experiment.name}.svg", experiment.draw(tables).encode(), findings)
-    _write_tables(folder, {COMPARISON: comparison(findings.tables)}, findings)
-    _write(folder, "study.md", _page(experiments_, findings.tables).encode(), findings)
-    return findings
-
-
-def _write_tables(folder: str, tables: Tables, findings: Findings) -> None:
-    findings.tables |= tables
+        runs = {name: Run(_output_of(storage.output, experiment, name)) for name in experiment.trials}
+        made = experiment.tabulate(runs)
+        tables |= made
+        files[f"{experiment.name}.svg"] = experiment.draw(made).encode()
+    tables[COMPARISON] = comparison(tables)
+    files["study.md"] = _page(experiments_, tables).encode()
     for name, table in tables.items():
-        _write(folder, f"{name}.csv", encode_csv(table), findings)
-        _write(folder, f"{name}.parquet", encode_parquet(table), findings)
-
-
-def _write(folder: str, name: str, data: bytes, findings: Findings) -> None:
-    path = Path(folder, name)
-    staged = path.with_name(f".{name}.new")
-    try:
-        staged.write_bytes(data)
-        os.replace(staged, path)
-    except OSError as error:
-        staged.unlink(missing_ok=True)
-        raise Stopped(
-            f"cannot write {str(path)!r} ({error.strerror}); the runs are kept, the same command continues"
-        ) from None
-    findings.files.append(str(path))
+        files |= {f"{name}.csv": encode_csv(table), f"{name}.parquet": encode_parquet(table)}
+    for name, data in files.items():
+        storage.replace(name, data)
+    return Findings(tables, [storage.where(name) for name in files])
 
 
 def _page(experiments_: list[Experiment], tables: Tables) -> str:
@@ -194,7 +176,6 @@ def _page(experiments_: list[Experiment], tables: Tables) -> str:
 
 
 def _table_text(table: pa.Table) -> str:
-    """A table in Markdown, cut short where it is long."""
     lines = ["| " + " | ".join(name.replace("_", " ") for name in table.column_names) + " |"]
     lines.append("|" + "---|" * table.num_columns)
     rows = table.slice(0, SHOWN_ROWS).to_pylist()

@@ -1,4 +1,4 @@
-"""What a user wants to know of a board: how many tours it has, of which kind, and from which squares.
+"""How many tours a board has, of which kind, and from which squares.
 
 Counts are compared with what others have published; a difference is an error of ours, and a loud one. Then they are
 shown, as lines and a table or as a document for machines.
@@ -60,12 +60,10 @@ class Census:
 
     @property
     def why_none(self) -> str | None:
-        """Why there are no such tours, if a theorem says so."""
         return why_no_tour(self.board) or (why_no_closed_tour(self.board) if self.variant == "closed" else None)
 
     @property
     def figures(self) -> list[Figure]:
-        """The numbers of the whole board."""
         found = []
         if self.paths is not None and self.cycles is not None:
             open_ends = self.paths - 2 * self.board.length * self.cycles
@@ -95,7 +93,6 @@ def chosen_starts(board: Board, start: str) -> dict[int, int]:
 
 
 def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int) -> None:
-    """Say before memory is spent that it will not suffice."""
     needs, what = max(((cost(board, what), what) for what, _ in wanted), default=(None, ""))
     if needs is None or needs.bytes <= memory:
         return
@@ -130,7 +127,6 @@ def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: E
 
 
 def _compare(census: Census, what: str, count: int, known: Published | None) -> str:
-    """The source that agrees, if there is one."""
     if known is None:
         return ""
     if count != known.count:
@@ -158,7 +154,6 @@ def _figure_lines(census: Census) -> list[str]:
 
 
 def _starts_view(census: Census) -> Table:
-    """One row for each start square: the directed tours that begin there."""
     shown = ["squares", *(["open", "closed", "both"] if census.variant == "both" else [census.variant])]
     table = text_table({"start": False, **dict.fromkeys(shown, True), "": False})
     for start in census.starts:

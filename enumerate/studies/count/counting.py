@@ -38,7 +38,7 @@ _GROWTH, _LOAD = 1.5, 0.75
 
 @dataclass
 class Effort:
-    """What counting may take, whom it tells of each part of a square's work, and what it took."""
+    """What counting may take, what it calls after each part of a square's work, and what it took."""
 
     memory: int = 4 * GIB
     advance: Callable[[str], None] = lambda _name: None
@@ -57,7 +57,7 @@ class Effort:
         self.peak_bytes = max(self.peak_bytes, held)
 
     def tell(self, square: str, share: float, states: int) -> None:
-        """Tell that a share of a square's work is done; none of it is told twice when a step is begun again."""
+        """Report the share of a square's work that is done; a step that begins again reports nothing twice."""
         while self._told < int(PARTS * share):
             self._told += 1
             self.advance(f"{square}, {states:,} states")
@@ -125,7 +125,6 @@ class Table:
 
 
 def count(board: Board, problem: Problem, effort: Effort) -> int:
-    """How many cycles a problem has, square by square."""
     places = longest_frontier(problem)
     if places > MAX_PLACES:
         raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
@@ -143,7 +142,6 @@ def count(board: Board, problem: Problem, effort: Effort) -> int:
 
 
 def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
-    """The states after a step, or None if a count needs another word."""
     kernel, begin = compiled_kernel(), 0
     new = _table(2 * old.size, old.words, effort, *old.arrays)
     while begin < old.size:

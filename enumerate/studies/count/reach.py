@@ -7,6 +7,7 @@ times as many states, and one that is longer than those measured has some more f
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,33 +73,23 @@ def _peak(what: str, width: int, length: int) -> int:
 
 
 def memory_limit(gib: float) -> int:
-    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB where nobody knows what is free."""
+    """The bytes that may be used: so many GiB, or half of what is free, or 4 GiB if that is unknown."""
     free = available_memory()
     if not 0 <= gib < 2**20:  # also what is no number
-        raise BadRequest(f"memory is a number of GiB; 0 means half of what is free: {gib}")
+        raise BadRequest(f"memory must be a number of GiB (0 means half of what is free), got {gib}")
     if free is not None and gib * GIB > free:
-        raise BadRequest(f"only {free / GIB:.1f} GiB of memory are free: --memory {gib}")
+        raise BadRequest(f"memory must be at most the {free / GIB:.1f} GiB that are free, got {gib}")
     if gib:
         return int(gib * GIB)
     return 4 * GIB if free is None else free // 2
 
 
 def available_memory() -> int | None:
-    """The bytes that this machine, or the container that we are in, can still give, if it says so."""
-    found = [limit for limit in (_free(), _container()) if limit is not None]
-    return min(found, default=None)
-
-
-def _free() -> int | None:
-    try:
+    """The free bytes of this machine, or of the container that we are in, if known."""
+    found = list[int]()
+    with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, ValueError, StopIteration):
-        return None
-
-
-def _container() -> int | None:
-    try:
-        return int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
+        found.append(next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")))
+    with suppress(OSError, ValueError):
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return min(found, default=None)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from ...model.board import Board
 Ints = NDArray[np.int64]
 
 MAX_PLACES = 20  # so many fit in the word of a state
-NOT_YET = 2**64 - 1  # no set of places is so large: a cycle may not close
+NOT_YET = 2**64 - 1  # no set of places is so large: a cycle must not close
 
 
 @dataclass(frozen=True)
@@ -45,29 +46,13 @@ class Problem:
         return 0b1110 if self.joined else 0
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    """What the kernel is told about one square; see `kernels.frontier.advance`."""
+class Step(NamedTuple):
+    """One square to process."""
 
     square: int
-    old_length: int
-    length: int
-    places: Ints
-    new_places: Ints
-    later: Ints
-    pairs: Ints
-    tight: Ints
-    all_full: np.uint64
+    length: int  # of the frontier afterwards
     mirror: Ints
-
-    @property
-    def arrays(self) -> tuple[object, ...]:
-        forward = np.arange(self.length)
-        mate = np.empty(self.length + 1, dtype=np.int64)
-        return (
-            self.old_length, self.places, self.new_places, self.later, self.pairs, self.tight, self.all_full,
-            forward, self.mirror, mate,
-        )  # fmt: skip
+    arrays: tuple[object, ...]  # what the kernel needs to know; see `kernels.frontier.advance`
 
 
 def cycles_problem(board: Board) -> Problem:
@@ -177,18 +162,20 @@ def _step(
     place = {each: i for i, each in enumerate([*after, square])}
     later_places = sorted(place[each] for each in later)
     left = len(problem.order) + len(problem.extras) - len(done)
-    return Step(
-        square=square,
-        old_length=len(before),
-        length=len(after),
-        places=_ints(place[each] for each in before),
-        new_places=_ints(place[each] for each in place if each not in before),
-        later=_ints(later_places),
-        pairs=_ints(combinations(later_places, 2)).reshape(-1, 2),
-        tight=_ints(_tight(problem, {each: place[each] for each in after}, done)).reshape(-1, 3),
-        all_full=np.uint64(2 ** len(after) - 1 if left == len(after) else NOT_YET),
-        mirror=_ints(place[problem.mirror[each]] for each in after) if is_symmetric else _ints(()),
+    mirror = _ints(place[problem.mirror[each]] for each in after) if is_symmetric else _ints(())
+    arrays = (
+        len(before),
+        _ints(place[each] for each in before),
+        _ints(place[each] for each in place if each not in before),
+        _ints(later_places),
+        _ints(combinations(later_places, 2)).reshape(-1, 2),
+        _ints(_tight(problem, {each: place[each] for each in after}, done)).reshape(-1, 3),
+        np.uint64(2 ** len(after) - 1 if left == len(after) else NOT_YET),
+        np.arange(len(after)),
+        mirror,
+        np.empty(len(after) + 1, dtype=np.int64),
     )
+    return Step(square, len(after), mirror, arrays)
 
 
 def _tight(problem: Problem, place: dict[int, int], done: set[int]) -> Iterator[tuple[int, int, int]]:

@@ -16,10 +16,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
-from ...ledger.job_progress import JobProgress
 from ...ledger.layout import MANIFEST, is_of_start
 from ...ledger.parts import COUNTED
-from ...ledger.records import read_record
+from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
@@ -67,7 +66,7 @@ class Snapshot:
             return "exhausted"
         if self.run.is_complete:
             return "complete"
-        return "working" if self.run.manifest.shift else "stopped"
+        return "working" if self.run.manifest.epoch else "stopped"
 
     @property
     def stamp(self) -> str:

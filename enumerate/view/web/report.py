@@ -14,8 +14,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from ...ledger.job_progress import JobProgress
 from ...ledger.layout import is_of_start
+from ...ledger.records import JobProgress
 from ...model.board import Board
 from ..chart import Axis, family_svg
 from .explorer import MAP_SQUARES, NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player

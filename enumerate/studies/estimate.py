@@ -1,8 +1,8 @@
 """How many tours are there? Estimated by random descents (Knuth 1975), in batches that any worker can make.
 
-A batch is so many descents in each stratum, and its result an estimate whose mean is the number of tours. Batches are
-independent and alike, so their scatter tells how far their mean may be off. They count in the order of their numbers,
-and only while none is missing: so many batches give the same estimate, whoever made them and in whatever sequence.
+A batch has a number of descents for each stratum, and its result is an estimate whose mean is the number of tours.
+Batches are independent and alike, so their scatter shows how far off their mean may be. They count in the order of
+their numbers, so the same number of batches gives the same estimate, whoever made them and in whatever order.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ...executors.events import Event, Finished, Quarantined, Started, trouble
-from ...executors.make import make_executor
-from ...kernels import descent
-from ...model.config import Config
-from ...model.errors import BadRequest, EnumerateError
-from ...run.handshake import Handshake
+from ..executors.events import Event, Finished, Quarantined, Started, trouble
+from ..executors.make import make_executor
+from ..kernels import descent
+from ..model.config import Config
+from ..model.errors import BadRequest, EnumerateError
+from ..model.literature import published, published_tours
+from ..model.numbers import estimated
+from ..run.handshake import Handshake
 from .strata import BATCH_PLACEMENTS, Strata, make_strata
 
-LEAST_BATCHES = 32  # fewer tell too little about their scatter
+LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
 LARGE_SHARE = 0.02  # of the estimate, from a single descent: then others as large may have been missed
-
-SECONDS, ERROR = 30.0, 0.01
 
 
 @dataclass(frozen=True)
@@ -37,19 +38,19 @@ class Goal:
     """When an estimate is good enough: whichever comes first."""
 
     seconds: float | None = None
-    error: float | None = None  # half of the interval, relative to the estimate
+    error: float | None = None  # half of the confidence interval, relative to the estimate
     descents: int | None = None
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise BadRequest(f"seconds is a number above 0: {self.seconds}")
+            raise BadRequest(f"seconds must be a number above 0, got {self.seconds}")
         if self.error is not None and not 0 < self.error < 1:
-            raise BadRequest(f"error is a share between 0 and 100 %, such as 1%: {self.error:.6g}")
+            raise BadRequest(f"error must be between 0 and 100 %, such as 1%, got {self.error:.6g}")
         if self.descents is not None and self.descents < 1:
-            raise BadRequest(f"descents is a whole number above 0: {self.descents}")
+            raise BadRequest(f"descents must be a whole number above 0, got {self.descents}")
 
-    def or_default(self) -> Goal:
-        return Goal(SECONDS, ERROR) if self == Goal() else self
+
+DEFAULT_GOAL = Goal(seconds=30.0, error=0.01)
 
 
 def as_share(text: str) -> float:
@@ -58,13 +59,11 @@ def as_share(text: str) -> float:
     try:
         return float(digits) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
-        raise BadRequest(f"expected a share such as 1% or 0.01: {text!r}") from None
+        raise BadRequest(f"expected a share such as 1% or 0.01, got {text!r}") from None
 
 
 @dataclass(frozen=True)
 class BatchTask:
-    """One batch of descents, by its number."""
-
     key: int
 
     @property
@@ -114,16 +113,15 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval that holds the truth 95 times of 100: Student's t for the means of batches."""
+        """Half of the 95 % confidence interval: Student's t for the means of batches."""
         if not self.strata.prefixes:
-            return 0.0  # no tour begins so, and that is certain
+            return 0.0  # there is certainly no tour
         if self.batches < 2 or self.tours == 0:
             return math.inf
         return student_95(self.batches - 1) * math.sqrt(self.deviations / (self.batches - 1) / self.batches)
 
     @property
     def error(self) -> float:
-        """Half of the interval, relative to the estimate."""
         width = self.half_width
         return 0.0 if width == 0 else width / self.tours if self.tours > 0 else math.inf
 
@@ -138,7 +136,7 @@ class Estimate:
         if not self.strata.prefixes:
             return None
         if self.tours == 0:
-            return "no descent has met a tour"
+            return "no descent has found a tour"
         if self.batches < LEAST_BATCHES:
             return f"only {self.batches} batches of descents: too few to know how they scatter"
         if self.largest_share > LARGE_SHARE:
@@ -162,7 +160,6 @@ def student_95(freedom: int) -> float:
 
 
 def run_batch(strata: Strata, task: BatchTask) -> BatchResult:
-    """One batch, on a worker."""
     sums = strata.sums(task.key)
     return BatchResult(
         tours=float(strata.factors @ sums[:, descent.TOURS]),
@@ -178,12 +175,12 @@ def estimate(
     stopping: Callable[[], bool] = lambda: False,
     batch_placements: int = BATCH_PLACEMENTS,
 ) -> Estimate:
-    """Estimate until the goal is reached; `show` is told after each batch, `notice` of workers that are lost."""
+    """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
     serial = config.executor == "serial"
     with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
         found = Estimate(make_strata(config, batch_placements))
-        work = Progress(found, goal.or_default(), began, stopping)
+        work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
         queue = work.refilled(deque(), executor.slots)
         events = executor.run(partial(run_batch, found.strata), queue, work.should_stop)
         with closing(events):
@@ -199,7 +196,7 @@ def estimate(
 
 
 class Progress:
-    """Batches on their way: which are queued, which are done before their turn, and whether there are enough."""
+    """Which batches are queued, which are done before their turn, and whether there are enough."""
 
     def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
         self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
@@ -207,12 +204,11 @@ class Progress:
         self.queued = 0
         per_batch = max(1, found.strata.descents)
         self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
-        if not found.strata.prefixes:  # no tour begins so: one empty batch says it all
+        if not found.strata.prefixes:  # there is no tour: one empty batch is enough
             self.most = 1
         self.is_reached = False
 
     def refilled(self, queue: deque[BatchTask], slots: int) -> deque[BatchTask]:
-        """Enough to do for every worker."""
         while len(queue) < slots and self.queued < self.most:
             queue.append(BatchTask(self.queued))
             self.queued += 1
@@ -229,7 +225,6 @@ class Progress:
         self.found.seconds = time.monotonic() - self.began
 
     def _count(self) -> None:
-        """Batches whose turn has come."""
         found = self.found
         while found.batches in self.early and not self.is_reached:
             found.add(self.early.pop(found.batches))
@@ -238,6 +233,95 @@ class Progress:
             self.is_reached = found.batches >= self.most or is_sure
 
     def should_stop(self) -> bool:
-        """An estimate without an interval is none, so the clock is only asked when there is one."""
+        """Never before there is a confidence interval, however late it is."""
         over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
         return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# An estimate to read.
+
+
+def progress_line(found: Estimate) -> str:
+    name, share = _counts(found)[0]
+    return (
+        f"{found.config.variant} tours on {found.config.board}, {name}: {estimated(found.tours * share, found.bits)}"
+        f" {plus_minus(found)}, {found.descents:,} descents, {found.seconds:.0f} s"
+    )
+
+
+def plus_minus(found: Estimate) -> str:
+    return f"± {found.error:.2%}" if math.isfinite(found.error) else "± unknown"
+
+
+def estimate_lines(found: Estimate) -> list[str]:
+    if not found.batches:
+        return ["stopped before the first batch of descents was done: nothing is known yet"]
+    lines = [f"{_what(found)} on {found.config.board}"]
+    lines += [f"{name:<11}{estimated(found.tours * share, found.bits)} {_interval(found, share)}"
+              for name, share in _counts(found)]  # fmt: skip
+    lines.append(f"{'':<11}from {found.descents:,} random descents in {found.seconds:.1f} s, seed {found.config.seed}")
+    lines += _published(found)
+    if found.doubt:
+        lines.append(f"unreliable: {found.doubt}")
+    return lines
+
+
+def _published(found: Estimate) -> list[str]:
+    board, variant = found.config.board, found.config.variant
+    known = published(board, "cycles") if variant == "closed" else published_tours(board, variant)
+    if not known or found.config.start != "all":
+        return []
+    undirected = known.count if variant == "closed" else known.count // 2
+    return [f"{'published':<11}{undirected:,} undirected ({known.source})"]
+
+
+def _interval(found: Estimate, share: float) -> str:
+    if not math.isfinite(found.error):
+        return plus_minus(found)
+    low, high = (estimated((found.tours + side) * share, found.bits) for side in (-found.half_width, found.half_width))
+    return f"{plus_minus(found)}, with 95 % confidence from {low} to {high}"
+
+
+def _what(found: Estimate) -> str:
+    kinds = {"open": "open tours", "closed": "closed tours", "both": "tours, closed ones cut at each of their moves,"}
+    from_ = "" if found.config.start == "all" else f" that start on {found.config.start}"
+    return kinds[found.config.variant] + from_
+
+
+def _counts(found: Estimate) -> list[tuple[str, float]]:
+    """The numbers to show, as shares of the directed tours: each of all tours of a board is counted both ways."""
+    if found.config.start != "all":
+        return [("directed", 1)]
+    return [("undirected", 0.5), ("directed", 1)]
+
+
+def estimate_json(found: Estimate) -> dict[str, Any]:
+    """The same as one document. Numbers that no double holds are null, but their logarithms are there."""
+    config = found.config
+    known, width = found.tours if found.batches else math.nan, found.half_width
+    counts = {
+        name: {
+            "tours": _plain(known * share, found.bits),
+            "low": _plain(max(0.0, known - width) * share, found.bits),
+            "high": _plain((known + width) * share, found.bits),
+            "log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None,
+        }
+        for name, share in _counts(found)
+    }
+    return {
+        "size": str(config.board),
+        **{name: getattr(config, name) for name in ("variant", "start", "seed")},
+        **counts,
+        "error": found.error if math.isfinite(found.error) else None,
+        "largest_share": found.largest_share if found.batches else None,
+        **{name: getattr(found, name) for name in ("doubt", "batches", "descents", "seconds", "interrupted")},
+    }
+
+
+def _plain(value: float, bits: int) -> float | None:
+    try:
+        value = math.ldexp(value, bits)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None

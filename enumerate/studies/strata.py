@@ -1,8 +1,8 @@
-"""How an estimate divides the tours of a board: by how they begin, and how often each beginning is tried.
+"""How an estimate divides the tours of a board: by their prefixes, with a number of descents for each.
 
-A stratum is a path to begin with and its multiplicity, the number of paths that the symmetries of the board make of it.
-Which strata scatter most is learned from a pilot whose descents are used for nothing else; afterwards the numbers of
-descents are fixed, so that every batch has the same mean.
+A stratum is a prefix and its multiplicity, the number of paths that the symmetries of the board make of it. Which
+strata scatter most is learned from a pilot whose descents are used for nothing else; afterwards the numbers of descents
+are fixed, so that every batch has the same mean.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels import descent
-from ...model.board import Board
-from ...model.config import Config
-from ...model.errors import BadRequest
-from ...model.jobs import Cursor
-from ...model.theorems import why_no_tour_from
-from ...plan.plan import choose_starts, refuse_impossible
-from ...plan.sizes import Descents, Guess
+from ..kernels import descent
+from ..model.board import Board
+from ..model.config import Config
+from ..model.errors import BadRequest
+from ..model.jobs import Cursor
+from ..model.theorems import why_no_tour_from
+from ..plan.plan import choose_starts, refuse_impossible
+from ..plan.sizes import Descents, Guess
 
-MAX_SQUARES = 400  # beyond, a descent hardly ever meets a tour
+MAX_SQUARES = 400  # beyond, a descent hardly ever finds a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
 LARGE_SQUARES = 256  # beyond, tours may be more than doubles can hold
 PILOT_DESCENTS = 256  # for each stratum
@@ -29,7 +29,7 @@ PILOT_DESCENTS = 256  # for each stratum
 _MOST_STRATA = 256
 _LEAST_DESCENTS = 4  # in a batch, for each stratum
 _EVEN_SHARE = 0.2  # of the descents, spread evenly in case the pilot is wrong
-_PILOT = 2**63  # makes the pilot's seed one that nobody can ask for
+_PILOT = 2**63  # makes the pilot's seed larger than any --seed
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,16 @@ class Strata:
         return self.config.board.length - len(self.prefixes[0]) if self.is_large and self.prefixes else 0
 
     def sums(self, batch: int) -> NDArray[np.float64]:
-        """The sums of one batch, a row for each stratum."""
         return _descents(self.config, self.config.seed, self.is_large).sums(self.prefixes, self.counts, batch)
 
 
 def make_strata(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Strata:
-    """The strata of the tours that are asked for, and how many descents each of them gets in a batch."""
+    """The strata of the requested tours, and how many descents each of them gets in a batch."""
     refuse_impossible(config.board, config.variant)
     if config.board.squares > MAX_SQUARES:
-        raise BadRequest(f"tours are estimated on boards of at most {MAX_SQUARES:,} squares (20x20): {config.board}")
+        raise BadRequest(
+            f"the board of an estimate must have at most {MAX_SQUARES:,} squares (20x20), got {config.board}"
+        )
     if config.start == "classes":  # with their multiplicities they are all squares
         config = replace(config, start="all")
     strata = beginnings(config)
@@ -90,7 +91,7 @@ def _allocation(scatter: NDArray[np.float64], sizes: NDArray[np.float64], total:
 
 
 def beginnings(config: Config) -> dict[Cursor, int]:
-    """Paths with which the tours begin, one of each kind under the symmetries, and their multiplicities."""
+    """Prefixes of all tours, one for each class under the symmetries, and their multiplicities."""
     strata = _first_squares(config)
     while strata and len(next(iter(strata))) < config.board.length:
         following = _longer(config.board, strata)

@@ -1,1 +1,0 @@
-"""How many tours there are, by random descents."""
