@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from .catalog.reader import Run as _Run
 from .model.tour import are_closed
-from .view.png import tour_png
-from .view.svg import tour_svg
+from .view.picture import tour_png, tour_svg
 
 
 class Run(_Run):

@@ -36,8 +36,7 @@ def show(
     """
     from ..catalog.reader import Run
     from ..model.tour import are_closed, as_text
-    from ..view.png import PNG_SQUARES, tour_png
-    from ..view.svg import SVG_SQUARES, tour_svg
+    from ..view.picture import PNG_SQUARES, SVG_SQUARES, tour_png, tour_svg
 
     source = Run(run)
     for flag, path, most in (("--svg", svg, SVG_SQUARES), ("--png", png, PNG_SQUARES)):
@@ -125,7 +124,7 @@ def play(*, size: str | None = None, port: Port = 8642, open_: Browser = True) -
             game, or 8x8.
         open_: Open the page in the browser; --no-open only prints its address.
     """  # noqa: E501
-    from ..view.web.params import board_of
+    from ..view.web.pages import board_of
     from ..view.web.server import make_app, serve
 
     path = f"/play?size={board_of(size)}" if size else "/play"

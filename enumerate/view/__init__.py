@@ -1,1 +1,1 @@
-"""Pictures of runs and tours, as text and SVG. Nothing here searches or writes."""
+"""What people see of runs and tours: text, pictures, files and pages."""

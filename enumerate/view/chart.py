@@ -16,7 +16,7 @@ LEGEND_ROW, SWATCH = 20, 34
 HUGE, TINY = 1e300, 1e-300  # between them no arithmetic overflows
 SAME = 1e-6  # relative difference below which values are shown as equal
 NOISE = 1e-6  # of a step, for rounding: a bound of 1.0000000000000002 needs no tick at 120 %
-CLOUD = 64  # more lines than this hide one another
+CLOUD = 64  # more lines than these hide one another
 
 # Okabe and Ito, Color Universal Design, 2008; a grey instead of their yellow, which is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#222222", "#8c8c8c")
@@ -50,7 +50,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis between two points of the picture; its first and last tick are its ends."""
+    """An axis between two coordinates of the picture; its first and last tick are its ends."""
 
     axis: Axis
     ticks: list[Decimal]
@@ -66,10 +66,8 @@ class Scale:
         return self._measure(self.ticks[0]), self._measure(self.ticks[-1])
 
     def _measure(self, value: float | Decimal) -> float:
-        if not self.axis.log:
-            return float(value)
         # A tick above HUGE may be too large for a float; its logarithm is not.
-        return float(value.log10()) if isinstance(value, Decimal) else log10(value)
+        return float(Decimal(value).log10() if self.axis.log else value)
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ def _power(number: Decimal) -> str:
 
 
 def _spread(low: float, high: float, full: bool) -> tuple[float, float]:
-    """The range to show: wider if all values are equal; from 0 % to 100 % for equal rates."""
+    """The range to show: if all values are equal, with room around them, or for rates from 0 % to 100 %."""
     size = max(abs(low), abs(high))
     if high - low > SAME * max(size, TINY):
         return low, high
@@ -164,7 +162,7 @@ def _spread(low: float, high: float, full: bool) -> tuple[float, float]:
 
 
 def _linear_ticks(low: float, high: float) -> list[Decimal]:
-    """Multiples of 1, 2 or 5 times a power of ten, whichever is nearest to a fifth of the range."""
+    """Multiples of a step of 1, 2 or 5 times a power of ten, the one that is nearest to a fifth of the range."""
     ideal = log10((high - low) / 5)
     steps = [(digit, exponent) for exponent in (floor(ideal), floor(ideal) + 1) for digit in (1, 2, 5)]
     digit, exponent = min(steps, key=lambda step: abs(log10(step[0]) + step[1] - ideal))
@@ -174,7 +172,7 @@ def _linear_ticks(low: float, high: float) -> list[Decimal]:
 
 
 def _log_ticks(low: float, high: float) -> list[Decimal]:
-    """Powers of ten, below three decades with twice and five times them, above ten decades not every one."""
+    """Powers of ten; below three decades also two and five times them, above ten decades not every one."""
     start, end = log10(low), log10(high)
     digits = (1, 2, 5) if end - start < 3 else (1,)
     stride = ceil((end - start) / 10)
@@ -186,12 +184,12 @@ def _log_ticks(low: float, high: float) -> list[Decimal]:
 
 def _series(lines: Sequence[Line], x: Axis, y: Axis) -> list[_Series]:
     found = []
-    # Each name begins a new style, and so does a first line without a name.
-    styles = accumulate(int(bool(line.name) or index == 0) for index, line in enumerate(lines))
+    # Each name begins a new style, except that of the first line.
+    styles = accumulate(bool(line.name) and index > 0 for index, line in enumerate(lines))
     for line, style in zip(lines, styles, strict=True):
         band = [(at, *ends) for (at, _), ends in zip(line.points, line.band, strict=True)] if line.band else []
-        dash = "none" if line.faint else DASHES[(style - 1) % len(DASHES)]
-        colour = COLOURS[(style - 1) % len(COLOURS)]
+        dash = "none" if line.faint else DASHES[style % len(DASHES)]
+        colour = COLOURS[style % len(COLOURS)]
         found.append(_Series(line, colour, dash, _runs(line.points, x, y), _runs(band, x, y)))
     return found
 
@@ -215,7 +213,7 @@ def _scales(rows: Run, x: Axis, y: Axis) -> tuple[Scale, Scale]:
 
 
 def _width(text: str, size: float = 11) -> float:
-    """About the width of a text; rather too much, because the viewer's font is not known."""
+    """About how wide a text is, at most: the viewer's font is not known."""
     return 0.64 * size * len(text)
 
 

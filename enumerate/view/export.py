@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
@@ -17,10 +16,11 @@ from ..model.board import Board
 from ..model.errors import BadRequest
 from ..model.jobs import Part
 from ..model.tour import SYMMETRIES, Tours, as_text
+from ..model.values import one_of
 from ..search.strategy import strategy_of
-from .svg import SVG_SQUARES, tour_svg
+from .picture import SVG_SQUARES, tour_svg
 
-SPLITS = ("", "start", "kind")
+SPLITS = ("start", "kind")
 BATCH_TOURS = 4_096
 COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
@@ -31,7 +31,7 @@ COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
 @dataclass(frozen=True)
 class Exported:
-    """One tour to export."""
+    """One tour to be written."""
 
     number: int  # in this export, from 1
     start: str
@@ -61,14 +61,14 @@ CSV_COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteratio
 
 def _csv(board: Board, tour: Exported) -> str:
     """The squares of the tour are one field, with spaces between their names."""
-    squares = " ".join(_path(board, tour))
     word = "true" if tour.structured else "false"
-    return f"{tour.number},{tour.start},{tour.variant},{word},{tour.symmetry},{tour.iteration},{squares}\n"
+    values = (tour.number, tour.start, tour.variant, word, tour.symmetry, tour.iteration, " ".join(_path(board, tour)))
+    return _csv_text([values])
 
 
 def _jsonl(board: Board, tour: Exported) -> str:
     values = {name: getattr(tour, name) for name in CSV_COLUMNS[:-1]}
-    return json.dumps({**values, "tour": list(_path(board, tour))}) + "\n"
+    return json.dumps({**values, "tour": _path(board, tour)}) + "\n"
 
 
 FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
@@ -80,12 +80,13 @@ FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
 
 @lru_cache(maxsize=1)
 def _names(board: Board) -> Sequence[str]:
-    """The names of all squares, made once for all tours."""
+    """The names of all squares, made once and not for each of a million tours."""
     return [board.name(square) for square in range(board.squares)]
 
 
-def _path(board: Board, tour: Exported) -> Iterable[str]:
-    return map(_names(board).__getitem__, tour.squares.tolist())
+def _path(board: Board, tour: Exported) -> list[str]:
+    names = _names(board)
+    return [names[square] for square in tour.squares.tolist()]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -100,15 +101,14 @@ class Choice:
     start: str | None = None
     variant: str | None = None
     max: int = 0  # 0: all
-    split: str = ""  # one file, or one for each start square or kind
-    open_files: int = 16  # at a time: there may be thousands of start squares
+    split: str = ""  # one file, or one for each of SPLITS
+    batch_squares: int = 2**18  # of the tours that are split at a time
     max_pictures: int = 10_000
 
     def __post_init__(self) -> None:
-        if self.format not in (*FORMATS, "svg"):
-            raise BadRequest(f"format must be txt, csv, jsonl or svg, got {self.format!r}")
-        if self.split not in SPLITS:
-            raise BadRequest(f"split must be start or kind, got {self.split!r}")
+        one_of("format", self.format, (*FORMATS, "svg"))
+        if self.split:
+            one_of("split", self.split, SPLITS)
         if self.split and self.format == "svg":
             raise BadRequest("--split does not apply to svg, which writes a file for each tour")
         if self.max < 0:
@@ -171,15 +171,18 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
     return written, [path]
 
 
-def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
+def _export_split(run: Run, choice: Choice, tours: Iterator[Exported], folder: Path) -> tuple[int, list[Path]]:
     """A file for each start square or kind, a table of counts, and with kinds also one of times, if there are any."""
     form, header = FORMATS[choice.format]
     counts: dict[str, int] = {}
-    with closing(Streams(folder, choice.format, header, choice.open_files)) as streams:
-        for tour in tours:
-            name = tour.start if choice.split == "start" else tour.kind
-            streams.get(name).write(form(run.board, tour))
-            counts[name] = counts.get(name, 0) + 1
+    while batch := list(islice(tours, max(1, choice.batch_squares // run.board.squares))):
+        texts: dict[str, list[str]] = {}
+        for tour in batch:
+            texts.setdefault(tour.start if choice.split == "start" else tour.kind, []).append(form(run.board, tour))
+        for name, lines in texts.items():
+            with open(folder / f"{name}.{choice.format}", "a", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(lines if name in counts else [header, *lines])
+            counts[name] = counts.get(name, 0) + len(lines)
     tables = {COUNTS: counts_csv(choice.split, counts)}
     if strategy_of(run.config).has_times and choice.split == "kind":
         tables[TIMES] = times_csv(run, choice)
@@ -187,29 +190,6 @@ def _export_split(run: Run, choice: Choice, tours: Iterable[Exported], folder: P
         (folder / name).write_text(text, encoding="utf-8")
     files = [*(f"{name}.{choice.format}" for name in counts), *tables]
     return sum(counts.values()), [folder / name for name in files]
-
-
-class Streams:
-    """Files of a folder by name, at most `most` of them open."""
-
-    def __init__(self, folder: Path, ending: str, header: str, most: int) -> None:
-        self.folder, self.ending, self.header, self.most = folder, ending, header, most
-        self._open: dict[str, TextIO] = {}
-
-    def get(self, name: str) -> TextIO:
-        if name not in self._open:
-            if len(self._open) >= self.most:
-                self.close()
-            path = self.folder / f"{name}.{self.ending}"
-            head = "" if path.exists() else self.header
-            self._open[name] = open(path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115  # closed by `close`
-            self._open[name].write(head)
-        return self._open[name]
-
-    def close(self) -> None:
-        for stream in self._open.values():
-            stream.close()
-        self._open.clear()
 
 
 def counts_csv(split: str, counts: dict[str, int]) -> str:
@@ -252,9 +232,8 @@ def _refuse_pictures(run: Run, choice: Choice) -> None:
     there = sum(part.rows for part in run.parts(choice.start, choice.variant))
     asked = min(there, choice.max or there)
     if asked > choice.max_pictures:
-        raise BadRequest(
-            f"export writes at most {choice.max_pictures:,} pictures, got {asked:,}; give --max or --start"
-        )
+        most = f"export writes at most {choice.max_pictures:,} pictures"
+        raise BadRequest(f"{most}, got {asked:,}; give --max or --start")
 
 
 def _new_folder(output: str) -> Path:

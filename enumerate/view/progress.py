@@ -1,4 +1,4 @@
-"""Events to the terminal: a live display for people, a plain line every ten seconds for logs, or nothing."""
+"""Progress on the terminal: a live display for people, a plain line every ten seconds for logs, or nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN_WORKERS = 16
 
 
 class Quiet:
-    """Says nothing."""
+    """Shows nothing."""
 
     def notice(self, text: str) -> None: ...
 
@@ -90,23 +90,22 @@ class Tally:
         return max(by_iterations, by_tours, by_weight)
 
 
-class Plain:
+class Plain(Quiet):
     """One line every ten seconds, on standard error."""
 
     def notice(self, text: str) -> None:
         if sys.stderr:
-            with suppress(OSError):  # nobody listens any more; that is no reason to stop
+            with suppress(OSError):  # nobody reads it any more, which is no reason to stop
                 print(text, file=sys.stderr, flush=True)
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
         self.now_and_then = _every_ten_seconds(self.notice)
-        workers = "1 worker" if slots == 1 else f"{slots} workers"
         by = "" if config.strategy == DEFAULT else f" by {config.strategy}"
         starts = len({job.job.start for job in progress})
         jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
-        squares = counted(starts, "start square")
-        self.notice(f"{config.variant} tours on {config.board}{by}, {squares}, {jobs}{workers}")
+        sizes = f"{counted(starts, 'start square')}, {jobs}{counted(slots, 'worker')}"
+        self.notice(f"{config.variant} tours on {config.board}{by}, {sizes}")
 
     def event(self, event: SliceEvent) -> None:
         if isinstance(event, Finished):
@@ -116,10 +115,8 @@ class Plain:
         tally = self.tally
         self.now_and_then(f"{tally.share:.1%} {tally.of} done, {tally.rates()}, {tally.time_left()}")
 
-    def end(self) -> None: ...
 
-
-class Fancy:
+class Fancy(Quiet):
     """A live display on a terminal: the whole run, its rates, and what each worker does."""
 
     def __init__(self, console: Console) -> None:
@@ -129,6 +126,9 @@ class Fancy:
 
     def notice(self, text: str) -> None:
         self.console.print(Text(text, style="dim"))
+
+    def warn(self, text: str) -> None:
+        self.console.print(Text(text, style="yellow"))
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
@@ -152,7 +152,7 @@ class Fancy:
         else:
             if isinstance(event, Lost):
                 self.workers[event.slot] = "replaced"
-            self.console.print(Text(trouble(event), style="yellow"))
+            self.warn(trouble(event))
 
     def end(self) -> None:
         if self.live:
@@ -167,36 +167,31 @@ class Fancy:
 
 @contextmanager
 def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
-    """Progress by so many equal steps. Two functions: one is told of each step, one keeps what it says."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        done, notice = count(1), (Quiet() if quiet else Plain()).notice
-        now_and_then = _every_ten_seconds(notice)
-        yield (lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")), notice
+    """Progress by so many equal steps. Two functions: one takes the name of each finished step, one a lasting line."""
+    shown = observer(quiet)
+    if not isinstance(shown, Fancy):
+        done, now_and_then = count(1), _every_ten_seconds(shown.notice)
+        yield (lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")), shown.notice
         return
     with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
-                  TimeElapsedColumn(), console=console, transient=True) as bar:  # fmt: skip
+                  TimeElapsedColumn(), console=shown.console, transient=True) as bar:  # fmt: skip
         task = bar.add_task("", total=total)
-        yield (
-            lambda name: bar.update(task, advance=1, description=name),
-            lambda line: bar.console.print(Text(line, style="yellow")),
-        )
+        yield (lambda name: bar.update(task, advance=1, description=name)), shown.warn
 
 
 @contextmanager
 def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
-    """Two functions: one shows a line in place of the one before, one keeps what it says."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        notice = (Quiet() if quiet else Plain()).notice
-        yield _every_ten_seconds(notice), notice
+    """Two functions: one shows a line in place of the one before, one a lasting line."""
+    shown = observer(quiet)
+    if not isinstance(shown, Fancy):
+        yield _every_ten_seconds(shown.notice), shown.notice
         return
-    with console.status("begins") as status:
-        yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
+    with shown.console.status("starting") as status:
+        yield (lambda line: status.update(Text(line))), shown.warn
 
 
 def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
-    """Hands on a line once in ten seconds, and not at the beginning."""
+    """Passes on a line once in ten seconds, the first one after ten."""
     after = time.monotonic() + PLAIN_SECONDS
 
     def now_and_then(line: str) -> None:
@@ -208,8 +203,8 @@ def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
     return now_and_then
 
 
-def observer(quiet: bool) -> Quiet | Plain | Fancy:
-    """The one that fits where standard error goes."""
+def observer(quiet: bool) -> Quiet:
+    """The display that fits what standard error is."""
     if quiet:
         return Quiet()
     console = Console(stderr=True)

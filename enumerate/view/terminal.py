@@ -1,4 +1,4 @@
-"""A report as text for people (a heat map, a table, rates, places) and as one JSON document for machines."""
+"""A report as text for people (a heat map, a table, rates, paths) and as one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..model.numbers import counted, plain, short
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
 from ..search.strategy import identity_of, strategy_of
-from .svg import SHADES, shade_of
+from .picture import shade_of
 
 TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
 MAP_COLUMNS = 20
@@ -28,7 +28,7 @@ MAP_ROWS = 40
 
 
 def report_view(report: Report) -> RenderableType:
-    """What the end of a run prints."""
+    """What is printed at the end of a run."""
     *rows, total = report.summary.to_pylist()
     views: list[RenderableType] = []
     board = report.config.board
@@ -53,8 +53,7 @@ def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
 def _cell(count: int | None, most: int) -> Text:
     if count is None:
         return Text("    · ", style="dim")
-    shade = SHADES[shade_of(count, most)]
-    return Text(f"{short(count):>5} ", style=f"black on {shade}" if count else "dim")
+    return Text(f"{short(count):>5} ", style=f"black on {shade_of(count, most)}" if count else "dim")
 
 
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
@@ -87,7 +86,7 @@ def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
 
 
 def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
-    """The sentences under the table."""
+    """The lines below the table."""
     tours = total["tours_open"] + total["tours_closed"]
     lines = exhausted_lines(report) if total["exhausted"] else []
     lines += [comparison.line for comparison in report.comparisons]
@@ -96,20 +95,19 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
         lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
     if report.config.address or report.retried:
-        lines.append(f"{counted(len(report.slots), 'slot')} on {counted(len(report.nodes), 'node')} worked, "
-                     f"{counted(len(report.retried), 'slice')} retried")  # fmt: skip
+        workers = f"{counted(len(report.slots), 'slot')} on {counted(len(report.nodes), 'node')}"
+        lines.append(f"{workers} worked, {counted(len(report.retried), 'slice')} retried")
     lines += kind_lines(total)
     lines += diversity_lines(report, total)
     if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     if not report.worked:
         lines.append(
-            "already complete: the run holds at least what was asked for; a larger --max or --tours continues it"
+            "already complete: the run has at least what was asked for; a larger --max or --tours continues it"
         )
+    tables = ["tours", "times"] if strategy_of(report.config).has_times else ["tours"]
     where = patterns(report.config.output)
-    written, has_times = report.config.write, strategy_of(report.config).has_times
-    shown = {"tours": written, "times": written and has_times, "summary": True}
-    return lines + [f"{name:<9}{where[name]}" for name, is_there in shown.items() if is_there]
+    return lines + [f"{name:<9}{where[name]}" for name in [*(tables if report.config.write else []), "summary"]]
 
 
 def exhausted_lines(report: Report) -> list[str]:
@@ -128,17 +126,17 @@ def exhausted_lines(report: Report) -> list[str]:
 
 
 def kind_lines(total: dict[str, Any]) -> list[str]:
-    """Of which kinds the tours are, as far as there are any."""
-    kinds = [f"{total['structured']:,} structured"] if total["structured"] else []
+    """How many tours there are of each kind, if there are any."""
     symmetric = [f"{count:,} {name}" for name in SYMMETRIES[1:] if (count := total[name.replace("-", "_")])]
+    kinds = [f"{total['structured']:,} structured"] if total["structured"] else []
     kinds += [f"symmetric: {', '.join(symmetric)}"] if symmetric else []
-    kinds += [f"{total['left_out']:,} found and left out"] if total["left_out"] else []
-    kinds += [f"{total['given_up']:,} given up"] if total["given_up"] else []
+    names = {"left_out": "found and left out", "given_up": "given up"}
+    kinds += [f"{total[name]:,} {text}" for name, text in names.items() if total[name]]
     return ["; ".join(kinds)] if kinds else []
 
 
 def share_lines(report: Report, tours: int) -> list[str]:
-    """What share of all tours a run with a budget has found, where their number is published."""
+    """The share of all tours that a run with a budget has found, if their number is published."""
     config = report.config
     known = published_tours(config.board, config.variant)
     is_some = tours and config.start == "all" and not config.only and not strategy_of(config).picks_at_random(config)
@@ -149,7 +147,7 @@ def share_lines(report: Report, tours: int) -> list[str]:
 
 
 def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
-    """How much the tours differ, where that was asked for."""
+    """How much the tours differ, if that was asked for."""
     if report.config.split <= 1 or not total["neighbours"]:
         return []
     shared = total["shared_squares"] / total["neighbours"]
@@ -177,7 +175,7 @@ def table_view(table: pa.Table) -> Table:
 
 
 def text_table(columns: Mapping[str, bool], no_wrap: bool = False) -> Table:
-    """A table without lines: its columns, and whether each has numbers."""
+    """A table without lines; for each column whether it has numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, is_number in columns.items():
         table.add_column(name, justify="right" if is_number else "left", no_wrap=no_wrap)

@@ -1,4 +1,4 @@
-"""Pages in the browser, served on this machine only: the explorer of runs, and the report as one file."""
+"""Pages in the browser, served on this machine only, and the report as one file."""
 
 from importlib.util import find_spec
 

@@ -1,11 +1,11 @@
-"""The pages of runs: the list, one run, its tours, one tour, and the same as JSON and downloads."""
+"""The pages of runs: a list of them, one of them, its tours, one tour, and the same as JSON and as files."""
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,30 @@ from starlette.routing import BaseRoute, Route
 
 from ...model.board import Board
 from ...model.errors import BadRequest, EnumerateError
+from ...model.numbers import plain, short, short_time
 from ...model.tour import as_text
-from ..png import PNG_SQUARES, tour_png
-from ..svg import SVG_SQUARES, tour_svg
+from ...model.values import in_range
+from ...search.strategy import identity_of, strategy_of
+from ..picture import PNG_SQUARES, SVG_SQUARES, Heat, heat_svg, tour_png, tour_svg
 from .filters import Found, Selection
 from .live_run import Library, LiveRun, Snapshot, path_of
-from .overview import overview
-from .pages import page
-from .params import CHOICES, Query, parse_query
+from .pages import CHOICES, MEASURES, Query, page, parse_query
 
 PLAYER_SQUARES = 10_000  # a browser cannot animate more
 LARGE_SQUARES = 1_000  # a large picture of a larger board has no numbers until the player draws it
 NUMBERED_SQUARES = 144  # on small pictures of larger boards the numbers would be too small to read
+MAP_SQUARES = 2_500  # more links than this are too many for a page
+TABLE_ROWS = 400
 GALLERY_TOURS, GALLERY_SQUARES = 12, 20_000
+
+FILES = {"svg": "image/svg+xml", "png": "image/png", "txt": "text/plain", "json": "application/json"}
+STATES = {
+    "exhausted": "exhausted: every tour is found",
+    "finished": "finished: the strategy makes no other tours",
+    "complete": "complete: every start square has spent its budget",
+    "working": "unfinished: a search is running, or was killed",
+    "stopped": "unfinished: the same command continues it",
+}
 
 View = Callable[[Snapshot, Query], Response]
 
@@ -46,155 +57,112 @@ def routes(library: Library) -> list[BaseRoute]:
     def home(_: Request) -> Response:
         if library.is_run:
             return RedirectResponse(path_of(library.names()[0]))
-        return page("runs.html", section="runs", runs=[_summary(library.run(name)) for name in library.names()])
+        return page("runs.html", "runs", runs=[_summary(library.run(name)) for name in library.names()])
 
     pages: dict[str, View] = {
-        "": overview_page,
-        "/overview": overview_fragment,
+        "": partial(overview, "run.html"),
+        "/overview": partial(overview, "_overview.html"),  # what changes while a run continues
         "/status.json": status_json,
         "/tours": tours_page,
         "/tours.json": tours_json,
         "/tour": tour_page,
-        **{f"/tour.{ending}": file_view(ending) for ending in FILES},
+        **{f"/tour.{ending}": partial(tour_file, ending) for ending in FILES},
     }
     return [Route("/", home), *(Route(f"/runs/{{name}}{end}", view(make)) for end, make in pages.items())]
 
 
 def _summary(run: LiveRun) -> dict[str, Any]:
-    """A line in the list of runs; for a run that cannot be read, with the error."""
-    line = {"name": run.name, "path": path_of(run.name), "snapshot": None, "error": ""}
+    """A row of the list of runs. One that cannot be read shows why, and the others are listed all the same."""
     try:
-        return {**line, "snapshot": run.look(lambda now: now)}
+        return {"name": run.name, "path": path_of(run.name), "snapshot": run.look(lambda now: now), "error": ""}
     except (EnumerateError, OSError) as error:
-        return {**line, "error": str(error)}
+        return {"name": run.name, "path": path_of(run.name), "error": str(error)}
 
 
-def overview_page(now: Snapshot, query: Query) -> Response:
-    return page("run.html", section="runs", **overview(now, query))
+# ---------------------------------------------------------------------------------------------------------------------
+# One run: its config, its totals, and the heat map of its start squares.
 
 
-def overview_fragment(now: Snapshot, query: Query) -> Response:
-    """The part of the page that changes while a run grows."""
-    return page("_overview.html", **overview(now, query))
+def overview(template: str, now: Snapshot, query: Query) -> Response:
+    picture, extent = heat_map(now, query, f"{now.path}/tours"), _extent(now, query)
+    values = described(now, TABLE_ROWS)
+    return page(template, "runs", **values, query=query, measures=MEASURES, heat_map=picture, extent=extent)
 
 
 def status_json(now: Snapshot, _query: Query) -> Response:
     return JSONResponse({"stamp": now.stamp, "state": now.state, "tours": now.tours, "totals": now.totals})
 
 
+def described(now: Snapshot, most_rows: int) -> dict[str, Any]:
+    """What every page about a run shows of it in words, with a table of at most so many start squares."""
+    config, manifest = now.run.config, now.run.manifest
+    is_finished = now.state == "exhausted" and not strategy_of(config).is_complete
+    settings = {**identity_of(config), "max": config.max, "tours": config.tours, "created": manifest.created}
+    settings |= {f"version of {name}": version for name, version in manifest.versions.items()}
+    return {
+        "snapshot": now,
+        "state": STATES["finished" if is_finished else now.state],
+        "settings": {name: plain(value) for name, value in settings.items() if value != ""},
+        "rows": now.rows[:most_rows],
+        "more_rows": max(0, len(now.rows) - most_rows),
+    }
+
+
+def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
+    """The map, with links below `path` if there is one; None if the board is too large for a map."""
+    board = now.run.board
+    if board.squares > MAP_SQUARES:
+        return None
+    squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in now.rows}
+    return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
+
+
+def _extent(now: Snapshot, query: Query) -> tuple[str, str] | None:
+    """The least and the most of the map, as text, if they differ."""
+    measured = sorted(pair for row in now.rows if (pair := _measured(row, query.by))[0])
+    return (measured[0][1], measured[-1][1]) if measured and measured[0] != measured[-1] else None
+
+
+def _measured(row: dict[str, Any], by: str) -> tuple[float, str]:
+    """What the map shows of a start square, as a number and as text."""
+    if by == "first":
+        first = row["first_seconds"]
+        return (0.0, "–") if first is None else (first, short_time(first))
+    count = row["iterations"] if by == "iterations" else row["tours_open"] + row["tours_closed"]
+    return count, short(count)
+
+
+def _heat(row: dict[str, Any], query: Query, path: str) -> Heat:
+    tours = row["tours_open"] + row["tours_closed"]
+    first = row["first_seconds"]
+    when = "none found" if first is None else f"the first after {short_time(first)}"
+    label = f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}"
+    link = query.to(path, start=row["start"], page=1) if path else ""
+    return Heat(*_measured(row, query.by), label, link, current=row["start"] == query.start)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Its tours.
+
+
 def tours_page(now: Snapshot, query: Query) -> Response:
-    selection, found, pages = page_of(now, query)
-    return selection_page(
-        "tours.html",
-        now,
-        query,
-        selection,
-        pages=pages,
-        choices=choices(now),
-        items=[gallery_item(now.run.board, one) for one in found],
-        written=now.run.config.write,
-        stamp=now.stamp,
-    )
+    count, found, pages = page_of(now, query)
+    items = [gallery_item(now.run.board, one) for one in found]
+    values: dict[str, Any] = {"count": count, "pages": pages, "choices": choices(now), "items": items}
+    return page("tours.html", "runs", snapshot=now, query=query, **values)
 
 
 def tours_json(now: Snapshot, query: Query) -> Response:
-    selection, found, pages = page_of(now, query)
-    return JSONResponse({"count": len(selection), "pages": pages, "tours": [asdict(one) for one in found]})
+    count, found, pages = page_of(now, query)
+    return JSONResponse({"count": count, "pages": pages, "tours": [asdict(one) for one in found]})
 
 
-def page_of(now: Snapshot, query: Query) -> tuple[Selection, list[Found], int]:
-    """The selected tours, a page of them, and the number of pages."""
-    selection, size = Selection(now, query.wanted), page_tours(now.run.board)
+def page_of(now: Snapshot, query: Query) -> tuple[int, list[Found], int]:
+    """How many tours are wanted, a page of them, and how many pages there are."""
+    selection, size = Selection(now, query), page_tours(now.run.board)
     pages = max(1, -(-len(selection) // size))
-    if query.page > pages:
-        raise BadRequest(f"page must be from 1 to {pages:,}, got {query.page}")
-    return selection, selection.page((query.page - 1) * size, size, query.sort), pages
-
-
-def selection_page(template: str, now: Snapshot, query: Query, selection: Selection, **values: Any) -> Response:
-    """A page about selected tours of a run, or one of them, with a link to one at random."""
-    values |= {"name": now.name, "path": now.path, "query": query, "count": len(selection)}
-    return page(template, section="runs", any_number=random.randint(1, max(1, len(selection))), **values)
-
-
-def choices(now: Snapshot) -> dict[str, list[str]]:
-    """The filters that make sense for this run."""
-    variants = ["", "open", "closed"] if now.run.config.variant == "both" else []
-    symmetries = [name for name in CHOICES["symmetry"] if now.totals.get(name.replace("-", "_"), True)]
-    return {"variant": variants, "structured": list(CHOICES["structured"]), "symmetry": symmetries}
-
-
-def tour_page(now: Snapshot, query: Query) -> Response:
-    selection = Selection(now, query.wanted)
-    found = selection.one(query.number, query.sort)
-    size = page_tours(now.run.board)
-    return selection_page(
-        "tour.html",
-        now,
-        query,
-        selection,
-        found=found,
-        back=query.to(f"{now.path}/tours", page=(query.number - 1) // size + 1, number=1),
-        here=Query(start=found.start, variant=found.variant, number=found.position).to(f"{now.path}/tour"),
-        player=player(now.run.board, found),
-        files=list(FILES),
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Tours as downloads.
-
-
-def _svg(board: Board, found: Found) -> str:
-    if board.squares > SVG_SQUARES:
-        raise BadRequest(
-            f"a picture has at most {SVG_SQUARES:,} squares, got {board}; download the tour as text instead"
-        )
-    return tour_svg(board, found.squares, found.variant == "closed")
-
-
-def _png(board: Board, found: Found) -> bytes:
-    if board.squares > PNG_SQUARES:
-        raise BadRequest(f"a PNG picture has at most {PNG_SQUARES:,} squares, got {board}; download SVG instead")
-    return tour_png(board, found.squares, found.variant == "closed")
-
-
-def _text(board: Board, found: Found) -> str:
-    return as_text(board, np.array(found.squares)) + "\n"
-
-
-def _json(_board: Board, found: Found) -> bytes:
-    return bytes(JSONResponse(asdict(found)).body)
-
-
-# The formats of a download: how to make each, and its media type.
-FILES: dict[str, tuple[Callable[[Board, Found], str | bytes], str]] = {
-    "svg": (_svg, "image/svg+xml"),
-    "png": (_png, "image/png"),
-    "txt": (_text, "text/plain"),
-    "json": (_json, "application/json"),
-}
-
-
-def file_view(ending: str) -> View:
-    """A tour as a download."""
-    make, media_type = FILES[ending]
-
-    def view(now: Snapshot, query: Query) -> Response:
-        found = Selection(now, query.wanted).one(query.number, query.sort)
-        disposition = f'attachment; filename="{file_name(now.name, found)}.{ending}"'
-        return Response(make(now.run.board, found), media_type=media_type, headers={"content-disposition": disposition})
-
-    return view
-
-
-def file_name(run: str, found: Found) -> str:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", run).strip("-.") or "run"
-    return f"{name}-{found.start}-{found.variant}-{found.position}"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Tours as pictures on pages.
+    in_range("page", query.page, 1, pages)
+    return len(selection), selection.page((query.page - 1) * size, size, query.sort), pages
 
 
 def page_tours(board: Board) -> int:
@@ -202,23 +170,76 @@ def page_tours(board: Board) -> int:
     return max(1, min(GALLERY_TOURS, GALLERY_SQUARES // board.squares))
 
 
+def choices(now: Snapshot) -> dict[str, tuple[str, ...]]:
+    """The filters that make sense for this run."""
+    symmetries = (name for name in CHOICES["symmetry"] if now.totals.get(name.replace("-", "_"), True))
+    variants = CHOICES["variant"] if now.run.config.variant == "both" else ()
+    return {"variant": variants, "structured": CHOICES["structured"], "symmetry": tuple(symmetries)}
+
+
+def tour_page(now: Snapshot, query: Query) -> Response:
+    selection = Selection(now, query)
+    found = selection.one(query.number, query.sort)
+    number_of_page = (query.number - 1) // page_tours(now.run.board) + 1
+    return page(
+        "tour.html",
+        "runs",
+        snapshot=now,
+        query=query,
+        count=len(selection),
+        found=found,
+        back=query.to(f"{now.path}/tours", page=number_of_page, number=1),
+        here=Query(start=found.start, variant=found.variant, number=found.position).to(f"{now.path}/tour"),
+        player=player(now.run.board, found),
+        files=FILES,
+    )
+
+
+def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
+    """A tour as a file to download."""
+    found = Selection(now, query).one(query.number, query.sort)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", now.name).strip("-.") or "run"
+    disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.position}.{ending}"'
+    content = _content(ending, now.run.board, found)
+    return Response(content, media_type=FILES[ending], headers={"content-disposition": disposition})
+
+
+def _content(ending: str, board: Board, found: Found) -> str | bytes:
+    most = {"svg": SVG_SQUARES, "png": PNG_SQUARES}.get(ending, board.squares)
+    if board.squares > most:
+        other = "download SVG instead" if board.squares <= SVG_SQUARES else "download the tour as text instead"
+        raise BadRequest(f"a {ending.upper()} picture has at most {most:,} squares, got {board}; {other}")
+    match ending:
+        case "svg":
+            return tour_svg(board, found.squares, found.is_closed)
+        case "png":
+            return tour_png(board, found.squares, found.is_closed)
+        case "txt":
+            return as_text(board, np.array(found.squares)) + "\n"
+    return bytes(JSONResponse(asdict(found)).body)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tours as pictures on pages.
+
+
 def gallery_item(board: Board, found: Found) -> dict[str, Any]:
     """A tour as the gallery shows it."""
-    return {"found": found, "end": board.name(found.squares[-1]), "picture": picture(board, found, NUMBERED_SQUARES)}
-
-
-def picture(board: Board, found: Found, numbered: int) -> Markup | None:
-    """A picture for a page, with numbers on boards of at most `numbered` squares; None if the board is too large."""
-    if board.squares > SVG_SQUARES:
-        return None
-    return Markup(tour_svg(board, found.squares, found.variant == "closed", board.squares <= numbered))
+    return {"found": found, "end": board.name(found.squares[-1]), "picture": _picture(board, found, NUMBERED_SQUARES)}
 
 
 def player(board: Board, found: Found) -> dict[str, Any]:
-    """The data of the player: the board, the tour if a browser can animate it, and a picture."""
+    """The values of the player: the board and the tour, if a browser can animate it, and a picture in any case."""
     return {
         "board": {"rows": board.rows, "cols": board.cols, "missing": board.missing},
         "squares": found.squares if board.squares <= PLAYER_SQUARES else None,
-        "closed": found.variant == "closed",
-        "picture": picture(board, found, LARGE_SQUARES),
+        "closed": found.is_closed,
+        "picture": _picture(board, found, LARGE_SQUARES),
     }
+
+
+def _picture(board: Board, found: Found, numbered: int) -> Markup | None:
+    """A picture for a page, with numbers up to so many squares; None if the board is too large for one."""
+    if board.squares > SVG_SQUARES:
+        return None
+    return Markup(tour_svg(board, found.squares, found.is_closed, board.squares <= numbered))

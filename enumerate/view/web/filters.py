@@ -1,8 +1,8 @@
 """Selected tours of a run, as pages: only the row groups of a page are read.
 
-The records hold the number of tours of each kind in each slice. So the number of selected tours is nearly always known
-without reading a part. Where it is not (structured *and* symmetric tours, or structured open tours of a slice that also
-has closed ones), the columns of kinds are read, without the tours, and the result is cached.
+The records count the kinds of tours of each slice, so nearly always they show how many tours are wanted, and no part is
+read. Only where they do not (structured *and* symmetric tours, or structured open ones of a slice with closed ones too)
+the columns of kinds are read, without the tours, and the counts are kept.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...catalog.reader import Run
 from ...model.errors import BadRequest
 from ...model.jobs import Part, SliceResult
 from ...model.tour import SYMMETRIES
+from ...model.values import in_range
 from .live_run import Snapshot
 
 SORTS = ("first", "last")  # found first, or last
@@ -26,7 +27,7 @@ SYMMETRIC = "symmetric"  # in any way
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which tours are selected; an empty string means any."""
+    """Which tours; an empty word means any."""
 
     start: str = ""
     variant: str = ""
@@ -44,7 +45,7 @@ class Wanted:
         return [part for part in result.tour_parts if self.variant in ("", part.kind)]
 
     def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
-        """The number of selected tours in some parts of a slice, if the record determines it."""
+        """How many tours of some parts of a slice are wanted, if the record shows it."""
         rows, rows_of_slice = _rows(parts), _rows(result.tour_parts)
         symmetric = sum(self._symmetric(part, result) for part in parts)
         if not self.structured or symmetric == 0:
@@ -58,7 +59,7 @@ class Wanted:
         return count if symmetric == rows else None
 
     def _symmetric(self, part: Part, result: SliceResult) -> int:
-        """The number of tours in a part with a selected symmetry: open and closed tours have different ones."""
+        """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
         kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.kind == "closed")]
         counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
         counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
@@ -78,9 +79,13 @@ class Found:
     structured: bool
     symmetry: str
 
+    @property
+    def is_closed(self) -> bool:
+        return self.variant == "closed"
+
 
 class Selection:
-    """The selected tours of a run at one moment, in the order they were found, start square by start square."""
+    """The wanted tours of a run at one moment, start square by start square, in the order in which they were found."""
 
     def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
         self.run, self.wanted = snapshot.run, wanted
@@ -93,7 +98,7 @@ class Selection:
         return int(self.ends[-1])
 
     def page(self, first: int, count: int, sort: str = "first") -> list[Found]:
-        """Tours `first`, `first + 1`, ..., counted from 0 in the order they were found, or the other way round."""
+        """Tours `first`, `first + 1`, ..., counted from 0 in the order in which they were found, or from the last."""
         total = len(self)
         numbers = range(max(first, 0), min(first + count, total))
         if sort == "first":
@@ -104,8 +109,7 @@ class Selection:
     def one(self, number: int, sort: str = "first") -> Found:
         if not len(self):
             raise BadRequest("the run has no such tours")
-        if not 1 <= number <= len(self):
-            raise BadRequest(f"number must be from 1 to {len(self):,}, got {number}")
+        in_range("number", number, 1, len(self))
         return self.page(number - 1, 1, sort)[0]
 
     def _count_in_slice(self, result: SliceResult) -> int:
@@ -117,13 +121,6 @@ class Selection:
         known = self.wanted.count([part], result)
         if known is not None:
             return known
-        others = [other for other in result.tour_parts if other != part]
-        if not self.wanted.symmetry and others and others[0].rows < part.rows:  # then the smaller part is enough
-            rows, structured = _rows(result.tour_parts), result.structured
-            return (structured if self.wanted.structured == "yes" else rows - structured) - self._read_count(others[0])
-        return self._read_count(part)
-
-    def _read_count(self, part: Part) -> int:
         return _count(_Source(part.sha256, self.run, part), self.wanted.structured, self.wanted.codes)
 
     def _found(self, numbers: range) -> Iterator[Found]:
@@ -179,7 +176,7 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
     return len(_matching_rows(source, structured, codes))
 
 
-@lru_cache(maxsize=16)  # at most two megabytes each
+@lru_cache(maxsize=16)  # of at most two megabytes each
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
     """The rows of the selected tours in a part."""
     mask = np.ones(source.part.rows, dtype=np.bool_)

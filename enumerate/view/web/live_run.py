@@ -1,6 +1,6 @@
-"""Runs by name, each in its current state, read again while it may be written. No run is loaded whole.
+"""Runs by name, each as it is now, read again and again while a search may write to it, and never loaded whole.
 
-The records of a run never change, so each is read once. A listing, at most once a second, shows new ones.
+Records never change, so each is read once. New ones can appear: they are listed again, at most once a second.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
-from .pages import NotFound
 
-FRESH_SECONDS = 1.0  # how long a listing of the records is used
+FRESH_SECONDS = 1.0  # a listing of the records is used for so long
 KEPT_RECORDS = 50_000
 ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
 
 Result = TypeVar("Result")
+
+
+class NotFound(BadRequest):
+    """There is nothing at this address."""
 
 
 def path_of(name: str) -> str:
@@ -42,11 +45,11 @@ class Snapshot:
     def __init__(self, name: str, run: Run) -> None:
         self.name, self.path = name, path_of(name)
         self.run = run
-        self.jobs = run.progress  # read now: a damaged run has no snapshot
+        self.jobs = run.progress  # read at once: a damaged run has no snapshot
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The summary of each start square."""
+        """The rows of the summary, one for each start square."""
         return list(self.run.summary().to_pylist())
 
     @cached_property
@@ -59,7 +62,6 @@ class Snapshot:
 
     @property
     def state(self) -> str:
-        """The state in one word."""
         if self.totals["exhausted"]:
             return "exhausted"
         if self.run.is_complete:
@@ -68,15 +70,15 @@ class Snapshot:
 
     @property
     def stamp(self) -> str:
-        """Changes whenever something on the page has changed."""
+        """A text that changes whenever something that is shown has changed."""
         slices = sum(job.slices for job in self.jobs)
         return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
 
     def results(self, start: int | None) -> Iterator[SliceResult]:
-        """The results for one start square, or for all, in the order of the search.
+        """The records of one start square, or of all, in the order of the search.
 
-        A start square may have many jobs, and a record of an expanded run covers several squares. Here `before` counts
-        the tours of all earlier slices of the square.
+        A start square may have many jobs, and one record may cover several squares; here `before` counts the tours of
+        all earlier slices of the square.
         """
         for square, jobs in self._jobs_of_squares.items():
             if start in (None, square):
@@ -120,7 +122,7 @@ class LiveRun:
         self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
-        """The result of a function of the current run; repeated if a file of a growing run is gone meanwhile."""
+        """What `view` makes of the run as it is now; once more if a running search has replaced a file meanwhile."""
         for attempt in range(ATTEMPTS - 1):
             try:
                 return view(self._now(anew=attempt > 0))
@@ -153,14 +155,16 @@ class LiveRun:
 
 
 class Library:
-    """One run, or the runs in a folder, and nothing else: names are looked up in a listing, never turned into paths."""
+    """One run, or those in a folder; `output` is either, or None. Nothing else can be reached through it: a name is
+    looked up in a listing and never made into a path.
+    """
 
     def __init__(self, output: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.output, self.fresh_seconds = output, fresh_seconds
         self.is_run = output is not None and _is_run(output)
         self._open: dict[str, LiveRun] = {}
         self._lock = Lock()
-        if output is not None and not self.is_run and (is_url(output) or not _runs_in(output)):
+        if output is not None and not self._outputs():
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
     def names(self) -> list[str]:
@@ -176,11 +180,12 @@ class Library:
             return self._open.setdefault(name, LiveRun(name, output, self.fresh_seconds))
 
     def _outputs(self) -> dict[str, str]:
+        """The output of each run by its name."""
         if self.output is None:
             return {}
         if self.is_run:
             return {name_of(self.output): self.output}
-        return _runs_in(self.output)
+        return {} if is_url(self.output) else _runs_in(self.output)
 
 
 def _is_run(output: str) -> bool:
@@ -190,12 +195,9 @@ def _is_run(output: str) -> bool:
         raise BadRequest(f"cannot read {output!r} ({error.strerror or error})") from None
 
 
-def _runs_in(output: str) -> dict[str, str]:
-    try:
-        with os.scandir(output) as entries:
-            return {entry.name: entry.path for entry in entries if (Path(entry.path) / MANIFEST).is_file()}
-    except OSError:
-        return {}
+def _runs_in(folder: str) -> dict[str, str]:
+    names = (path.relative_to(folder).parts[0] for path in Path(folder).glob(f"*/{MANIFEST}"))
+    return {name: os.path.join(folder, name) for name in names}
 
 
 def name_of(output: str) -> str:

@@ -1,4 +1,6 @@
-"""The pages of the game and of the watched search, and the real search behind both: short enough to wait for."""
+"""The pages on which a knight moves, the game and the watched search, and the real search that answers both, limited so
+that nobody has to wait.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,15 @@ from ...model.config import Config
 from ...model.jobs import Job
 from ...model.settings import MOVE_ORDER, parse_moves
 from ...model.theorems import are_near, why_no_tour, why_no_tour_from
+from ...model.values import one_of
 from ...search.strategy import make_search, strategy_of
-from .pages import page
-from .params import LARGEST, SMALLEST, board_of, one_of, path_of, single
+from .pages import LARGEST, SMALLEST, board_of, page, parameters, parse_path
 
 SIZE = "8x8"  # of a new game
 STRATEGIES = {
     "warnsdorff": "Warnsdorff's order, with backtracking",
     "backtrack": "backtracking in a fixed order",
-    "greedy": "Warnsdorff's rule, without backtracking",
+    "greedy": "Warnsdorff's rule without retreats",
 }
 VARIANTS = {"both": "any tour", "open": "an open tour", "closed": "a closed tour"}
 FOUND, NONE, GIVEN_UP, UNKNOWN = "found", "none", "given up", "unknown"
@@ -40,31 +42,30 @@ _turn = Lock()  # one search at a time: one person uses the pages, and the machi
 
 
 def routes() -> list[BaseRoute]:
-    handlers = {
-        "/play": play_page,
-        "/play/help": help_page,
-        "/play/answer.json": play_json,
-        "/watch": watch_page,
-        "/watch/answer.json": watch_json,
-    }
-    return [Route(path, handler) for path, handler in handlers.items()]
+    return [
+        Route("/play", play_page),
+        Route("/play/help", help_page),
+        Route("/play/answer.json", play_json),
+        Route("/watch", watch_page),
+        Route("/watch/answer.json", watch_json),
+    ]
 
 
 def play_page(request: Request) -> Response:
-    asked = single(request.query_params, ("size",))
+    asked = parameters(request.query_params, ("size",))
     return _board_page("play", board_of(asked.get("size", SIZE)), size_given="size" in asked)
 
 
 def help_page(request: Request) -> Response:
-    single(request.query_params, ())
-    return page("play_help.html", section="play")
+    parameters(request.query_params, ())
+    return page("play_help.html", "play")
 
 
 def play_json(request: Request) -> Response:
-    """How a path continues: by Warnsdorff's rule, and by a whole tour if one is found soon."""
-    asked = single(request.query_params, ("size", "path"))
+    """How a path continues: to a whole tour if a short search finds one, and by which next square."""
+    asked = parameters(request.query_params, ("size", "path"))
     board = board_of(asked.get("size", SIZE))
-    path = path_of(board, asked.get("path", ""))
+    path = parse_path(board, asked.get("path", ""))
     answer = finish(board, path)
     return JSONResponse({**asdict(answer), "hint": next_square(board, path, answer.tour)})
 
@@ -81,21 +82,19 @@ def watch_json(request: Request) -> Response:
 
 def watched(params: QueryParams) -> Config:
     """The search to watch, without pruning: the display shows every step."""
-    asked = single(params, ("size", "strategy", "variant", "start"))
+    asked = parameters(params, ("size", "strategy", "variant", "start"))
     board = board_of(asked.get("size", "6x6"))
-    return Config(
-        board=board,
-        strategy=one_of("strategy", asked.get("strategy", "warnsdorff"), tuple(STRATEGIES)),
-        variant=one_of("variant", asked.get("variant", "both"), tuple(VARIANTS)),
-        start=board.name(board.square(asked.get("start", "a1"))),
-        prune=False,
-    )
+    strategy, variant = asked.get("strategy", "warnsdorff"), asked.get("variant", "both")
+    one_of("strategy", strategy, tuple(STRATEGIES))
+    one_of("variant", variant, tuple(VARIANTS))
+    start = board.name(board.square(asked.get("start", "a1")))
+    return Config(board=board, strategy=strategy, variant=variant, start=start, prune=False)
 
 
 def _board_page(section: str, board: Board, **values: Any) -> Response:
     """A page with a board and fields to choose another."""
     shape = {"rows": board.rows, "cols": board.cols, "missing": None}
-    return page(f"{section}.html", section=section, board=shape, smallest=SMALLEST, largest=LARGEST, **values)
+    return page(f"{section}.html", section, board=shape, smallest=SMALLEST, largest=LARGEST, **values)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -104,12 +103,12 @@ def _board_page(section: str, board: Board, **values: Any) -> Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a search. It is `none` only if the search was exhausted or a theorem excludes a tour."""
+    """The result of a search. The state is `none` only if the search was exhausted, or a theorem excludes a tour."""
 
     state: str
     tour: list[int] | None = None
     closed: bool = False
-    iterations: int | None = None  # up to the tour, or to the end; None if not known
+    iterations: int | None = None  # up to the tour, or to the end; None if only another search counted them
     seconds: float = 0.0
     why: str = ""
 
@@ -134,8 +133,8 @@ def finish(
 
 
 def _attempts(board: Board, most: int, most_shuffled: int) -> Iterator[tuple[Config, int]]:
-    """Searches to make one after the other: half of the work in Warnsdorff's order, half in orders that differ here and
-    there. On large boards one wrong move near the start would keep the first search busy for ever.
+    """Searches and their limits, one after the other: half of the work in Warnsdorff's order, half in orders that
+    differ here and there. On large boards one wrong turn near the start would keep the first search busy for ever.
     """
     plain = Config(board=board, variant="both")
     yield plain, most
@@ -157,9 +156,9 @@ def _from_path(board: Board, path: Sequence[int], attempts: Sequence[tuple[Confi
 
 
 def first_tour(config: Config, most: int = FIRST_ITERATIONS) -> Answer:
-    """The first tour of a search without pruning from a square, and the placements up to it.
+    """The first tour of a search without pruning from a square, and after how many placements it is found.
 
-    If that takes more than `most`, search with pruning: it finds the same tour first, after fewer placements.
+    If that takes more than `most`, a search with pruning is made: it finds the same tour first, with fewer placements.
     """
     path = (config.board.square(config.start),)
     answer = _search(config, path, most)
@@ -186,7 +185,7 @@ def _search(config: Config, path: Sequence[int], limit: int) -> Answer:
 
 
 def next_square(board: Board, path: Sequence[int], tour: Sequence[int] | None) -> int | None:
-    """The next square of a tour that was found, otherwise of Warnsdorff's rule (fewest onward moves, ties by square
+    """The next square of a tour that was found, else that of Warnsdorff's rule (fewest onward moves, ties by square
     number); None at a dead end.
     """
     if tour and len(path) < board.length:

@@ -1,5 +1,5 @@
-"""A run as one HTML file with its styles, scripts and pictures. It opens from disk, and its policy lets it load nothing
-else.
+"""A run as one HTML file that opens from disk: styles, scripts and pictures are inside, and its policy lets it load
+nothing else.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from ...ledger.layout import is_of_start
 from ...ledger.records import JobProgress
 from ...model.board import Board
 from ..chart import Axis, family_svg
-from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, gallery_item, player
+from .explorer import MAP_SQUARES, NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
 from .filters import SYMMETRIC, Found, Selection, Wanted
 from .live_run import LiveRun, Snapshot, name_of
-from .overview import MAP_SQUARES, described, heat_map
-from .pages import STATIC, TEMPLATES
-from .params import MEASURES, Query
+from .pages import MEASURES, STATIC, TEMPLATES, Query
 
 Item = TypeVar("Item")
 
@@ -32,7 +30,7 @@ GALLERY_BYTES = 600_000  # of about two million for the whole page
 TWO_MAPS_SQUARES = 400
 TABLE_ROWS = 100
 CHART_POINTS = 100
-READ_TOURS = 30_000_000  # for larger runs the chart uses only the records
+READ_TOURS = 30_000_000  # of larger runs the chart shows only the sums in the records
 
 
 def report_of(output: str) -> tuple[str, str]:
@@ -86,7 +84,7 @@ def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -
 
 
 def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The same from the sums at the end of each slice, interpolated."""
+    """The same from the sums at the end of each slice, with straight lines between them."""
     totals = [result.total for result in snapshot.run.records(job)]
     squares = job.job.multiplicity if snapshot.run.config.expand else 1
     at = [0, *(total.iterations for total in totals)]
@@ -94,7 +92,7 @@ def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64])
 
 
 def gallery(now: Snapshot) -> list[Found]:
-    """Varied tours: symmetric ones, and others from squares all over the board, found early and late."""
+    """Various tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
     found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
     starts = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
@@ -108,7 +106,7 @@ def gallery(now: Snapshot) -> list[Found]:
 
 
 def gallery_room(board: Board) -> int:
-    """The number of pictures that fit."""
+    """How many pictures fit into the page."""
     if board.squares > PLAYER_SQUARES:
         return 0
     size = board.squares * (190 if board.squares <= NUMBERED_SQUARES else 40)  # bytes of a picture, about
@@ -128,12 +126,7 @@ def bundle(*names: str) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """Only the page's own style and script, by their hashes."""
-    return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    """Nothing but the page's own style and script, by their hashes."""
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    own = "script-src 'sha256-{}'; style-src 'sha256-{}'".format(*digests)
+    return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"

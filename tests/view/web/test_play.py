@@ -63,9 +63,9 @@ BAD = {
     "/play/answer.json?size=3&path=" + "a1," * 30: "at most 9 squares",
     "/watch?size=99x99": "3 to 20 rows and columns",
     "/watch?start=z9": "no such square",
-    "/watch?strategy=divide": "warnsdorff, backtrack, greedy",
+    "/watch?strategy=divide": "warnsdorff, backtrack or greedy",
     "/watch/answer.json?strategy=bactrack": "did you mean 'backtrack'?",
-    "/watch/answer.json?variant=all": "both, open, closed",
+    "/watch/answer.json?variant=all": "both, open or closed",
 }
 
 

@@ -1,4 +1,4 @@
-// A board and a path as SVG in the browser: the same picture as enumerate/view/svg.py draws, but it changes.
+// A board and a path as SVG in the browser: the same picture as enumerate/view/picture.py draws, but it changes.
 // A board is { rows, cols, missing }, a square is row * cols + col, and row 1 is at the bottom.
 
 const CELL = 40;

@@ -11,8 +11,7 @@ from PIL import Image
 from enumerate.cli.app import main
 from enumerate.model.board import Board
 from enumerate.search.strategy import resolve
-from enumerate.view.png import tour_png
-from enumerate.view.svg import COLOURS, centre
+from enumerate.view.picture import COLOURS, centre, tour_png
 
 from ..support.runs import run_serially
 
