@@ -16,7 +16,7 @@ BAD = {
     ("--size", "-1"): "expected a size such as 8 or 5x6, got '-1'",
     ("--size", "8x"): "expected a size such as 8 or 5x6, got '8x'",
     ("--size", "abc"): "expected a size such as 8 or 5x6, got 'abc'",
-    ("--size", "9000"): "a board may have 67,108,864 squares (8192x8192) and 65,536 rows, got '9000'",
+    ("--size", "9000"): "a board may have at most 67,108,864 squares (8192x8192) and 65,536 rows, got '9000'",
     (
         "--size",
         "1000",

@@ -563,4 +563,4 @@ def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "a run is continued by the same command" in err
+    assert "the same command continues a run" in err
