@@ -152,5 +152,6 @@ def parse_size(text: str) -> Board:
     if rows < 1 or cols < 1:
         raise BadRequest(f"a board needs at least one row and one column, got {text!r}")
     if rows * cols > MAX_SQUARES or max(rows, cols) > MAX_SIDE:
-        raise BadRequest(f"a board may have at most {MAX_SQUARES:,} squares (8192x8192) and {MAX_SIDE:,} rows, got {text!r}")
+        most = f"{MAX_SQUARES:,} squares (8192x8192) and {MAX_SIDE:,} rows"
+        raise BadRequest(f"a board may have at most {most}, got {text!r}")
     return Board(rows, cols)
