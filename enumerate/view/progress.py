@@ -26,7 +26,7 @@ SHOWN_WORKERS = 16
 
 
 class Quiet:
-    """Says nothing."""
+    """Shows nothing."""
 
     def notice(self, text: str) -> None: ...
 
@@ -38,7 +38,7 @@ class Quiet:
 
 
 class Tally:
-    """How far a run is: iterations of its budget if it has one, else the estimated share of the search space."""
+    """The progress of a run: iterations of its budget if it has one, else the estimated share of the search space."""
 
     def __init__(self, config: Config, progress: list[JobProgress]) -> None:
         self.config = config
@@ -59,7 +59,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """The share of the work that is done, from 0 to 1."""
+        """The share of the work done, from 0 to 1."""
         return min(1.0, self.sum / self.weight)
 
     @property
@@ -95,7 +95,7 @@ class Plain:
 
     def notice(self, text: str) -> None:
         if sys.stderr:
-            with suppress(OSError):  # nobody listens any more; that is no reason to stop
+            with suppress(OSError):  # nobody reads it any more; the run continues
                 print(text, file=sys.stderr, flush=True)
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
@@ -120,7 +120,7 @@ class Plain:
 
 
 class Fancy:
-    """A live display on a terminal: the whole run, its rates, and what each worker does."""
+    """A live display on a terminal: the run, its rates, and what each worker does."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -167,7 +167,7 @@ class Fancy:
 
 @contextmanager
 def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
-    """Progress by so many equal steps. Two functions: one is told of each step, one keeps what it says."""
+    """Progress by equal steps. Two functions: one takes the name of each step, one prints a line that stays."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         done, notice = count(1), (Quiet() if quiet else Plain()).notice
@@ -185,18 +185,18 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str]
 
 @contextmanager
 def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callable[[str], object]]]:
-    """Two functions: one shows a line in place of the one before, one keeps what it says."""
+    """Two functions: one shows a line in place of the last one, one prints a line that stays."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         notice = (Quiet() if quiet else Plain()).notice
         yield _every_ten_seconds(notice), notice
         return
-    with console.status("begins") as status:
+    with console.status("starting") as status:
         yield (lambda line: status.update(Text(line))), (lambda line: console.print(Text(line, style="yellow")))
 
 
 def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
-    """Hands on a line once in ten seconds, and not at the beginning."""
+    """Passes on a line every ten seconds, not at the start."""
     after = time.monotonic() + PLAIN_SECONDS
 
     def now_and_then(line: str) -> None:
@@ -209,7 +209,7 @@ def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def observer(quiet: bool) -> Quiet | Plain | Fancy:
-    """The one that fits where standard error goes."""
+    """The display that fits standard error."""
     if quiet:
         return Quiet()
     console = Console(stderr=True)

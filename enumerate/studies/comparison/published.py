@@ -1,14 +1,14 @@
-"""Figures that others have published for the same tasks, and ours beside them.
+"""Published figures for the same tasks, and ours beside them.
 
-They are those of five descriptions of programs, here called by the letters A to E:
+They come from descriptions of five programs, here called A to E:
 
-* A: a game and a simulation in Python with pygame; plain backtracking, and Warnsdorff's rule with ties by chance.
+* A: a game and a simulation in Python with pygame; backtracking, and Warnsdorff's rule with random ties.
 * B: a browser game with three searches; no figures.
-* C: Warnsdorff's rule with ties by chance on boards of up to 400x400, and divide and conquer.
-* D: a program in C++: plain backtracking (it does not say in which order) and Warnsdorff's rule from 5x5 to 100x100.
-* E: an enumerator in Python, whose search is our `--no-prune`; timed again on one core of a machine like those of ours.
+* C: Warnsdorff's rule with random ties on boards of up to 400x400, and divide and conquer.
+* D: a program in C++: backtracking (in an unknown order) and Warnsdorff's rule, from 5x5 to 100x100.
+* E: an enumerator in Python that searches like our `--no-prune`; timed again on one core of a machine like ours.
 
-Times are theirs, of their machines, some of them years old.
+The other times are from their authors' machines, some of them years old.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ...model.numbers import measured_time
 Tables = dict[str, pa.Table]  # of a study, by name
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
-# is a turn of its loop, a placement or a retreat, counted from 1.
+# is one turn of its loop, a placement or a retreat, counted from 1.
 GREEDY_TOURS = 900
 GREEDY_SECONDS = 2.54
 BACKTRACK_SECONDS = 27.4
 BACKTRACK_STEPS = 6_484_066
 BACKTRACK_PLACEMENTS = 3_242_064  # after the one on the start square
 
-# C: success of Warnsdorff's rule with ties by chance: sizes from, to, rates from, to.
+# C: success of Warnsdorff's rule with random ties: sizes from, to, rates from, to.
 SUCCESS = (
     (5, 49, 0.85, 1.0, "over 85 % for most"),
     (50, 99, 0.5, 1.0, "over 50 % for most"),
@@ -47,15 +47,15 @@ ENUMERATOR_SECONDS = 392.0
 
 
 def steps(placements: int, squares: int) -> int:
-    """How many of A's steps a search has made when it completes a tour after so many placements, the first one aside.
+    """The number of A's steps when a search completes a tour after this many placements, not counting the first.
 
-    What was placed and does not stand was taken back, and the count starts at 1.
+    Every placement that is not part of the tour was taken back, and the count starts at 1.
     """
     return 1 + placements + (placements - (squares - 1))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Ours beside theirs, as far as the experiments that give them were made.
+# Ours beside theirs, for the experiments that were made.
 
 _SCHEMA = pa.schema(
     [("source", pa.string()), ("what", pa.string()), ("published", pa.string()), ("ours", pa.string()),
@@ -90,7 +90,7 @@ def _first_tours(tables: Tables) -> Iterator[Beside]:
 
 def _growth(tables: Tables) -> Iterator[Beside]:
     for row in tables["growth-totals"].to_pylist():
-        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', plain'}, one core"
+        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', no pruning'}, one core"
         theirs = f"{ENUMERATOR_TOURS:,} in {ENUMERATOR_SECONDS:.0f} s"
         ours = f"{row['tours']:,} in {measured_time(row['seconds'])}"
         yield "E", what, theirs, ours, ENUMERATOR_SECONDS / row["seconds"]
@@ -102,7 +102,7 @@ def _success(tables: Tables) -> Iterator[Beside]:
     for first, last, least, most, theirs in SUCCESS:
         within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]
         if within:
-            ours = f"so on {sum(within)} of {len(within)} sizes"
+            ours = f"true of {sum(within)} of {len(within)} sizes"
             yield "C", f"success with random ties from a1, {first} to {last}", theirs, ours, None
     for row in rows:
         if row["size"] in (7, 8, 50, 100, 200):

@@ -3,11 +3,10 @@
 Squares are processed one by one, and partial tours that look the same from the rest of the board are counted together:
 see `kernels.frontier` for the states and `steps` for the order of the squares.
 
-**Numbers beyond 64 bits.** A count is one 64-bit word until an addition carries out of it. Then the step at hand is
-given up, every count gets one more word, and the step begins again. So the numbers are exact without a bound that would
-have to be known beforehand, and cost no more memory than they need. The alternatives are dearer: a proven bound (such
-as Bregman's on perfect matchings) asks for 128 bits on 8x8, where 64 suffice, and residues modulo several primes need
-one pass over all states for each prime.
+**Numbers beyond 64 bits.** A count is one 64-bit word until an addition overflows. Then every count gets one more word,
+and the current step starts again. So the numbers are exact without a bound known in advance, and take no more memory
+than they need. The alternatives cost more: a proven bound (such as Bregman's on perfect matchings) requires 128 bits on
+8x8, where 64 are enough, and residues modulo several primes need one pass over all states for each prime.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ Words = NDArray[np.uint64]
 
 EMPTY = np.uint64(2**64 - 1)  # as in the kernel
 GIB = 2**30
-PARTS = 16  # in which the work of a square is told of
-_STATES_A_CALL = 2**15  # a few hundredths of a second, so that Ctrl-C is heard
+PARTS = 16  # in which the work of a square is reported
+_STATES_A_CALL = 2**15  # a few hundredths of a second, so that Ctrl-C works
 _SMALLEST = 2**10
 _GROWTH, _LOAD = 1.5, 0.75
 
@@ -45,53 +44,53 @@ class Effort:
     states: int = field(default=0, init=False)  # in all steps together
     peak_states: int = field(default=0, init=False)
     peak_bytes: int = field(default=0, init=False)
-    _told: int = field(default=0, init=False)  # parts of the square at hand
+    _reported: int = field(default=0, init=False)  # parts of the current square
 
     def hold(self, *arrays: Words, more: int = 0) -> None:
-        """Note the tables at hand and `more` bytes about to be taken; refuse beyond the limit."""
+        """Note the current tables and `more` bytes about to be allocated; refuse beyond the limit."""
         held = sum(array.nbytes for array in arrays) + more
         if held > self.memory:
             raise BadRequest(
-                f"the states need more than the memory allowed, {self.memory / GIB:.1f} GiB; --memory sets it"
+                f"the states need more memory than the limit of {self.memory / GIB:.1f} GiB; --memory sets it"
             )
         self.peak_bytes = max(self.peak_bytes, held)
 
-    def tell(self, square: str, share: float, states: int) -> None:
+    def report(self, square: str, share: float, states: int) -> None:
         """Report the share of a square's work that is done; a step that begins again reports nothing twice."""
-        while self._told < int(PARTS * share):
-            self._told += 1
+        while self._reported < int(PARTS * share):
+            self._reported += 1
             self.advance(f"{square}, {states:,} states")
 
     def finish(self, square: str, states: int) -> None:
-        self.tell(square, 1.0, states)
-        self._told = 0
+        self.report(square, 1.0, states)
+        self._reported = 0
         self.states += states
         self.peak_states = max(self.peak_states, states)
 
 
 def count_cycles(board: Board, effort: Effort | None = None) -> int:
-    """How many closed tours there are, each counted once whatever its start square and direction."""
+    """The number of closed tours, each counted once whatever its start square and direction."""
     if why_no_tour(board) or why_no_closed_tour(board):
         return 0
     return count(board, cycles_problem(board), effort or Effort())
 
 
 def count_paths(board: Board, effort: Effort | None = None) -> int:
-    """How many directed tours there are, open and closed alike."""
+    """The number of directed tours, open and closed."""
     if why_no_tour(board):
         return 0
     return 1 if board.length == 1 else 2 * count(board, paths_problem(board), effort or Effort())
 
 
 def count_from(board: Board, square: int, effort: Effort | None = None) -> int:
-    """How many directed tours begin on this square, open and closed alike."""
+    """The number of directed tours from this square, open and closed."""
     if why_no_tour(board) or why_no_tour_from(board, square):
         return 0
     return 1 if board.length == 1 else count(board, paths_from_problem(board, square), effort or Effort())
 
 
 class Table:
-    """States and their counts: first as a hash table with empty places, then packed."""
+    """States and their counts: first as a hash table with free slots, then packed."""
 
     def __init__(self, size: int, words: int) -> None:
         self.keys: Words = np.full(size, EMPTY)
@@ -115,7 +114,7 @@ class Table:
         self.counts = np.hstack([self.counts, np.zeros((self.size, 1), dtype=np.uint64)])
 
     def pack(self) -> None:
-        """Give back the empty places."""
+        """Remove the free slots."""
         used = compiled_kernel().compact(self.keys, self.counts)
         self.keys.resize(used, refcheck=False)
         self.counts.resize((used, self.words), refcheck=False)
@@ -127,7 +126,7 @@ class Table:
 def count(board: Board, problem: Problem, effort: Effort) -> int:
     places = longest_frontier(problem)
     if places > MAX_PLACES:
-        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
+        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, but a state holds {MAX_PLACES}")
     table = Table(1, 1)
     table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
     for step in steps(problem):
@@ -153,7 +152,7 @@ def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
             return None
         if why == kernel.TABLE_FULL:
             new = _larger(new, effort, *old.arrays)
-        effort.tell(name, begin / old.size, new.used)
+        effort.report(name, begin / old.size, new.used)
     return new
 
 
