@@ -448,7 +448,7 @@ def test_a_square_without_a_tour_is_searched_to_its_end(address, open_page):
     page = open_page(f"{address}/watch?size=3x4&strategy=backtrack&start=b2")
     page.get_by_role("slider", name="speed").fill("61")
     press(page, "Start")
-    wait_for(lambda: said(page) == "There is no tour from b2: everything was tried.")
+    wait_for(lambda: said(page) == "There is no tour from b2: the search tried everything.")
     assert page.get_by_role("button", name="Next tour").is_disabled()
 
 
