@@ -1,10 +1,10 @@
 """The hot loops, compiled by numba: one file for each kind of search, and what they share.
 
-Rules of these files: they import numpy and numba only, the caller owns every array, and nothing here allocates,
-prints, raises, or depends on a clock (one is read, to say how long a tour took). A call runs until the search is
-exhausted, the batch is full or the iteration limit is reached, says which, and the same arrays continue it.
+Rules of these files: they import numpy and numba only. The caller owns every array. Nothing here allocates, prints,
+raises, or depends on a clock (one is read, to measure each tour). A call runs until the search is exhausted, the batch
+is full or the iteration limit is reached, and returns which. The same arrays continue it.
 
-Here are the numbers that kernels and their callers agree on; they need no numba, and so reading a run needs none.
+This file has the numbers that kernels and their callers share. It needs no numba, so reading a run needs none either.
 """
 
 # Why a call stopped.

@@ -1,10 +1,9 @@
 """The kernels, compiled, with a cache on disk that may fail without harm.
 
-numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a home that
-cannot be written raise errors of many types. So the cache has a folder of its own for each version of the kernels and
-of numba; on any error it is wiped and tried once more, and then the kernel is compiled without it. numba does not
-notice when another file than the function's own has changed: the folder's name is a hash of all of them. numba itself
-is slow to import and is only needed to run a kernel.
+numba's cache saves seconds at every start, but it is a source of faults: a truncated file, a full disk or a read-only
+home raise errors of many types. So the cache has a folder for each version of the kernels and of numba. On any error it
+is wiped and tried once more; then the kernel is compiled without it. numba does not notice a change in any file but the
+function's own, so the folder's name is a hash of all of them. numba is slow to import, and needed only to run a kernel.
 """
 
 from __future__ import annotations
@@ -30,30 +29,30 @@ _SEARCH = Path(__file__).parents[1] / "search"
 
 @lru_cache
 def kernel_hash() -> str:
-    """What tells two versions of the kernels apart."""
+    """A hash that distinguishes versions of the kernels."""
     return hash_of(_KERNELS)
 
 
 @lru_cache
 def search_hash() -> str:
-    """What tells two versions of the searches apart: what a slice finds is decided by these files alone."""
+    """A hash that distinguishes versions of the searches: these files alone decide what a slice finds."""
     return hash_of(_KERNELS, _SEARCH)
 
 
 def hash_of(*folders: Path) -> str:
-    """Of all sources in these folders. One without any would make every version look like the others."""
+    """A hash of all sources in these folders. Without sources, all versions would look the same."""
     digest = hashlib.sha256()
     for folder in folders:
         files = sorted(folder.glob("*.py"))
         if not files:
-            raise FileNotFoundError(f"no sources to tell versions apart by: {folder}")
+            raise FileNotFoundError(f"no sources to hash: {folder}")
         for path in files:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def cache_folder() -> Path | None:
-    """Where the machine code is kept, if this user has a home."""
+    """The folder of the machine code, if this user has a home."""
     import numba
 
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -63,10 +62,10 @@ def cache_folder() -> Path | None:
 
 
 def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:
-    """A kernel module with these functions ready to run, for squares of so many bytes.
+    """A kernel module with these functions ready to run, for squares of `width` bytes.
 
     `warm_up` makes the calls that compile them. Each has a folder of its own: two processes that save different machine
-    code under one name at the same time could mix it up.
+    code under one name at the same time could corrupt it.
     """
     import numba
 
@@ -83,7 +82,7 @@ def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callab
             with interrupts_delayed():
                 warm_up(kernel)
             return kernel
-        except Exception as error:  # the cache fails in too many ways to list; a real error comes again without it
+        except Exception as error:  # the cache fails in too many ways to list; a real error occurs again without it
             _log.debug("kernel cache %s failed (%s): %r", folder, attempt, error)
             shutil.rmtree(folder, ignore_errors=True)
             kernel = importlib.reload(kernel)  # nothing compiled, no cache
@@ -94,7 +93,7 @@ def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callab
 
 @contextmanager
 def interrupts_delayed() -> Iterator[None]:
-    """Ctrl-C is heard when this ends: while numba compiles, it could get lost in a callback of the compiler."""
+    """Ctrl-C takes effect when this ends: while numba compiles, it could get lost in a callback of the compiler."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -115,7 +114,7 @@ def _enable_cache(kernel: Any, entries: tuple[str, ...], folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
-        pass  # fails here rather than after seconds of compiling if the folder cannot be written
+        pass  # if the folder is read-only, this fails here, and not after seconds of compiling
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # filled in at import
     for entry in entries:
         getattr(kernel, entry).enable_caching()

@@ -1,19 +1,19 @@
-"""What kind of tour was found, by the definitions and by what is possible at all; and the first tour of its class.
+"""The kind of a tour, by the definitions and by what is possible; and the canonical tour of its class of tours.
 
-`place[s]` is the number of the move that reached square s, from 0, or negative for a square that is not to be visited.
+`place[s]` is the number of the move that reached square s, from 0, or negative for a missing corner.
 
-A tour is **structured** if it has all of certain pairs of squares as moves: the two next to each corner, the pieces
-that Parberry (1997) joins. It is **symmetric** if a symmetry of the board maps the set of its moves onto itself, the
-closing move of a closed tour among them. Of the symmetries of the board few can do that:
+A tour is **structured** if it has certain pairs of squares as moves: the two next to each corner, which Parberry (1997)
+joins. It is **symmetric** if a symmetry of the board maps the set of its moves onto itself, including the closing move
+of a closed tour. Few symmetries of the board can do that:
 
-* An open tour is a path, and a map of a path that is not the identity reverses it. So it is an involution, which a
-  quarter turn is not, and leaves one square alone or swaps the two in the middle: a reflection leaves none or several
-  alone, and swaps no two squares that are a knight's move apart. A half turn is left.
-* A map of a cycle leaves at most two squares alone. So a reflection has no square on its axis; then it changes the
-  colour of every square, and again it swaps no two that are a knight's move apart: it shifts the cycle by half its
-  length, which must be odd.
+* An open tour is a path, and a map of a path that is not the identity reverses it. So the map is an involution, which a
+  quarter turn is not, and it fixes one square or swaps the two in the middle. A reflection fixes none or several
+  squares, and swaps no two that are a knight's move apart. Only a half turn remains.
+* A map of a cycle fixes at most two squares. So a reflection has no square on its axis. Then it changes the colour of
+  every square, and again it swaps no two that are a knight's move apart: it shifts the cycle by half its length, which
+  must be odd.
 
-Both checks give up at the first thing that does not fit, which is nearly always the first.
+Both checks stop at the first mismatch, which is nearly always at the first move.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def symmetry_of(path, place, rows, cols, is_closed):
 def _symmetry_of_cycle(path, place, rows, cols):
     """Try the maps of the board that can map a closed tour onto itself: each of its moves must become a move of it.
 
-    The last moves are looked at first: the first ones follow the edge of the board, on all its sides alike. (This is
-    one function, and not four: each takes numba half a second.)
+    The last moves are checked first: the first ones follow the edge of the board, alike on all sides. (This is one
+    function, and not four: each takes numba half a second.)
     """
     length, found = path.shape[0], ASYMMETRIC
     for kind in range(MAPS):
@@ -87,7 +87,7 @@ def _symmetry_of_cycle(path, place, rows, cols):
 
 @njit(inline="always")
 def is_worth_trying(kind, found, length, rows, cols):
-    """Whether a closed tour of that length could be mapped onto itself by this map, after what was found by others."""
+    """Whether this map may map a closed tour of that length onto itself, given the symmetry found so far."""
     if kind == QUARTER_TURN:
         return found == CLOSED_180 and rows == cols
     return kind == HALF_TURN or (found == ASYMMETRIC and length % 4 == 2)
@@ -102,7 +102,7 @@ def symmetry_by(kind):
 
 @njit(inline="always")
 def image_of(kind, square, rows, cols):
-    """Where a map of the board takes a square."""
+    """The image of a square under a map of the board."""
     row, col = square // cols, square % cols
     if kind == QUARTER_TURN:
         row, col = col, row
@@ -130,24 +130,25 @@ def close_together(square, other, cols):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The first tour of a class: of all that the board's symmetries, reversal and, for a closed tour, another start make.
+# The canonical tour of a class: the first of all that symmetries of the board, reversal and, for a closed tour, another
+# start square make of it.
 #
-# No image of a tour is ever written down but the least one. An image is where it begins in the tour, in which direction
-# it goes, and the map of the board; two of them are compared square by square, and nearly always differ at the third or
-# fourth. A closed tour begins on its lowest square: that leaves two images for each map.
+# Only the least image of a tour is written. An image is where it begins in the tour, its direction, and the map of the
+# board. Two images are compared square by square, and nearly always differ at the third or fourth. A closed tour begins
+# on its lowest square: that leaves two images for each map.
 #
 # A map of the board is three numbers: the image of a square is `a * row + b * col + c`.
 #
 # Squares are packed into 64-bit words, the first one in the highest bits. So the order of words is the order of tours,
-# and whoever sorts and compares them need not know how wide a square is.
+# and sorting and comparing do not depend on the width of a square.
 
 
 @njit(nogil=True)
 def pack_canonical(tours, is_closed, maps, firsts, row_of, col_of, place, rows, keeping):
-    """The canonical form of each tour into the first words of `rows`; into `keeping` how many maps keep the tour.
+    """Write the canonical form of each tour into the first words of `rows`, and into `keeping` how many maps keep it.
 
-    For a closed tour, `firsts` are the squares that the maps take to the lowest one, and `place` is room for one number
-    a square. A map keeps a tour also if it reverses it or moves a closed one along itself.
+    For a closed tour, `firsts` are the squares that the maps take to the lowest one, and `place` has room for a number
+    a square. A map also keeps a tour if it reverses it or shifts a closed one along itself.
     """
     length = tours.shape[1]
     for t in range(tours.shape[0]):
@@ -200,7 +201,7 @@ def _compare(tour, maps, row_of, col_of, m, at, step, other, other_at, other_ste
 
 @njit(inline="always")
 def _pack(tour, maps, row_of, col_of, m, at, step, row):
-    """An image of the tour as words; the last one is filled up with zeros."""
+    """An image of the tour as words; the last one is padded with zeros."""
     length, bits = tour.shape[0], 8 * tour.itemsize
     word, used, w = uint64(0), 0, 0
     for _ in range(length):

@@ -12,7 +12,7 @@ ZERO, ONE = uint64(0), uint64(1)
 
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits are set: one instruction."""
+    """The number of set bits: one instruction."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -30,7 +30,7 @@ def lowest(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), emit
 
 
-if config.DISABLE_JIT:  # kernels as plain Python, whose lines can be counted: there the instructions are not to be had
+if config.DISABLE_JIT:  # kernels as plain Python, for coverage: the instructions do not exist there
 
     def popcount(word):
         return uint64(int(word).bit_count())

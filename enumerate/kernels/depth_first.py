@@ -1,15 +1,15 @@
-"""Depth-first search for knight's tours, next squares in Warnsdorff's order or in a fixed one.
+"""Depth-first search for knight's tours, with the next squares in Warnsdorff's order or in a fixed one.
 
 Two kernels make the same search. `search_bits` holds the unvisited squares of a board of at most 64 squares in one
-64-bit word; `search_array` works on any board with a table of degrees that is adjusted as squares are taken and given
-back. Order after Warnsdorff (1823): fewest onward moves first, ties by square number; or by a list of moves alone.
+64-bit word; `search_array` works on any board with a table of degrees that it updates as it takes squares and gives
+them back. Order after Warnsdorff (1823): fewest onward moves first, ties by square number; or by a list of moves only.
 
-Where a search stands: `path[:depth]` has been placed and `registers[NEXT]` is placed next. Everything else on the stack
+The state of a search: `path[:depth]` has been placed and `registers[NEXT]` is placed next. Everything else on the stack
 follows from that path, so the path is the whole cursor, and `resume_*` rebuilds the stack from it.
 
 Pruning never loses a tour. It rests on one observation: when the knight leaves a square, only the unvisited neighbours
-of that square lose a way in or out, and those are exactly the candidates for the next move, whose onward moves have
-been counted already to sort them. So all checks are free, and they are made before a square is placed:
+of that square lose a way in or out. These are exactly the candidates for the next move, whose onward moves are counted
+anyway to order them. So all checks are free, and are made before a square is placed:
 
 * a candidate with no onward move is fatal, unless it is the last square;
 * a candidate with one onward move must be taken now or be the last square of the tour: a second such candidate is
@@ -29,11 +29,11 @@ from .common import lowest, mix, popcount
 
 _0, _1 = uint64(0), uint64(1)
 
-# Slots of `registers` (int64): what a search carries from call to call.
+# Slots of `registers` (int64): the state of a search between calls.
 DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, REGISTERS = 0, 1, 2, 3, 4, 5, 6
 
-# Slots of `rules` (uint64): what a search is asked to do; constant over all its calls. EVERY: the squares to visit, as
-# a word, for boards of at most 64.
+# Slots of `rules` (uint64): the parameters of a search, constant over all its calls. EVERY: the squares to visit, as a
+# word, for boards of at most 64.
 START, VARIANT, PRUNE, SEED, SHUFFLE_BELOW, ONLY, ROWS, COLS, EVERY, RULES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
@@ -51,15 +51,15 @@ def _shuffles(path_hash, below):
 
 @njit(inline="always")
 def _shuffle_key(path_hash, square):
-    """A candidate's place in a shuffled order. It does not depend on the other candidates, so pruning keeps order."""
+    """A candidate's rank in a shuffled order. It does not depend on other candidates, so pruning keeps the order."""
     return mix(path_hash + (uint64(square) + _1) * uint64(0xD1B54A32D192ED03))
 
 
 @njit
 def _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed, structured, symmetry):
-    """Classify the tours from `kept` to `found`, and close the ranks of those that are wanted; how many there are then.
+    """Classify the tours from `kept` to `found`, and move the wanted ones together; returns how many are kept.
 
-    They are classified afterwards: within the search it would slow down every placement.
+    This is done after the search: within it, every placement would be slower.
     """
     rows, cols, length = np.int64(rules[ROWS]), np.int64(rules[COLS]), tours.shape[1]
     for i in range(kept, found):
@@ -82,9 +82,9 @@ def _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed
 # ---------------------------------------------------------------------------------------------------------------------
 # Boards of at most 64 squares.
 #
-# Sets of squares are words with one bit a square. A node keeps the set of its candidates that are still to be tried and
-# picks the best of them each time it comes back: the unvisited squares are then the same as before, so the order is
-# too, and nothing is sorted that is never tried.
+# Sets of squares are words with one bit a square. A node keeps the set of its untried candidates and picks the best of
+# them each time the search returns: the unvisited squares are then the same as before, so the order is too, and nothing
+# is sorted that is never tried.
 
 
 @njit(inline="always")
@@ -95,7 +95,7 @@ def _one_bit(word):
 
 @njit(inline="always")
 def _key(attacks, unvisited, square, shuffled, path_hash):
-    """The candidate with the least is tried first."""
+    """The candidate with the least key is tried first."""
     return _shuffle_key(path_hash, square) if shuffled else popcount(attacks[square] & unvisited)
 
 
@@ -178,7 +178,7 @@ def _bits(fixed, shuffles):
         attacks, neighbours, rules, registers, path, place, pairs, untried, tights, ends, hashes,
         limit, tours, iterations, closed, structured, symmetry,
     ):  # fmt: skip
-        """Search on; see the top of this package. `limit` is the value of ITERATIONS at which to stop."""
+        """Continue the search, as described in the package. `limit` is the value of ITERATIONS at which to stop."""
         squares = path.shape[0]
         near_start = attacks[rules[START]]
         variant, prune = rules[VARIANT], rules[PRUNE] != _0
@@ -338,7 +338,7 @@ def unvisited_around(neighbours, visited, square):
 
 @njit(inline="always")
 def expand_array(neighbours, degrees, candidates, near_start, ways_home, square, left, end, variant, tight):
-    """As `expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
+    """Like `expand_bits`: the candidates that can lead to a tour; fills `tight` with those that may be the last square.
 
     `ways_home` counts the unvisited neighbours of the start square.
     """
@@ -498,7 +498,7 @@ def _array(fixed, shuffles):
     return search_array, resume_array
 
 
-# Which order is used is known when the kernel is compiled: to ask at each node would take a third of the speed.
+# The order is a compile-time constant: a check at each node would cost a third of the speed.
 search_bits, resume_bits = _bits(False, False)
 search_bits_shuffled, resume_bits_shuffled = _bits(False, True)
 search_bits_fixed, resume_bits_fixed = _bits(True, False)

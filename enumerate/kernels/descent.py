@@ -1,18 +1,17 @@
-"""Random descents into the tree of a depth-first search: how many placements and tours does it have?
+"""Random descents into the tree of a depth-first search, to estimate its placements and tours.
 
-After Knuth (1975): go down from a path, at each square to one child drawn by lot, until there is none. If a child is
-drawn with probability p, it stands for 1/p children like it; the placements on the way, each with the product of these
-factors above it, add up to a number whose mean is the size of the tree, and a tour counts as the whole product. That
-holds for any probabilities, as long as every child of the search has one above zero; they decide how much the numbers
-scatter.
+After Knuth (1975): descend from a prefix, at each square to one child picked at random, until there is none. A child
+picked with probability p stands for 1/p children. The placements on the way, each times the factors above it, add up to
+a number whose mean is the size of the tree; a tour counts the whole product. This holds for any probabilities, as long
+as every child of the search has one above zero. The probabilities decide how much the numbers scatter.
 
 Here a child's weight is a guess at its share: `guess[OWN, d]` for its own d onward moves, times `guess[LOSS, d]` for
-each of the squares they lead to, which lose one of their own d when the knight comes here. Squares with few left suffer
-most: a soft Warnsdorff's rule that looks one move further.
+each of the squares they lead to, which lose one of their own d when the knight comes here. Squares with few onward
+moves lose most: a soft Warnsdorff's rule that looks one move further.
 
-Chance is a hash of seed, path, number of the descent and depth, so a path's sums do not depend on what else is asked
-and can be made in parts. The children are those of `depth_first`, pruned in the same way; without pruning tours of
-every variant are counted. Both kernels give the same numbers.
+Random choices are a hash of seed, prefix, number of the descent and depth. So the sums of a prefix do not depend on
+other prefixes, and can be made in parts. The children are those of `depth_first`, pruned in the same way; without
+pruning, tours of every variant are counted. Both kernels give the same numbers.
 
 `shrink`, a power of two, is multiplied in at each move: it keeps the factors of large boards in the range of doubles.
 """
@@ -28,8 +27,8 @@ from .depth_first import EVERY, PRUNE, VARIANT, expand_array, expand_bits, inher
 
 _0, _1 = ZERO, ONE
 
-# Rows of `guess` (float64), and columns of `sums` (float64): of all descents below a path the placements and the tours
-# that they stand for, the squares of the latter, and the largest of them.
+# Rows of `guess` (float64), and columns of `sums` (float64): for all descents below a prefix the placements and tours
+# that they stand for, the squares of the numbers of tours, and the largest of them.
 OWN, LOSS = 0, 1
 PLACEMENTS, TOURS, SQUARES, LARGEST, SUMS = 0, 1, 2, 3, 4
 
@@ -39,7 +38,7 @@ _STEP = uint64(0xD1B54A32D192ED03)  # odd, so that depths times it are all diffe
 
 @njit(inline="always")
 def _draw(weights, count, chance):
-    """The place of one of `count` weights, drawn by its share, and the factor that it stands for."""
+    """The index of one of `count` weights, picked in proportion to it, and the factor that it stands for."""
     total = 0.0
     for i in range(count):
         total += weights[i]
@@ -61,7 +60,7 @@ def _add(sums, placements, tours):
 
 @njit(inline="always")
 def _path_seed(seed, prefix, length):
-    """A hash of the seed and the path, where its descents begin."""
+    """A hash of the seed and the prefix."""
     state = mix(uint64(seed))
     for i in range(length):
         state = mix(state ^ (uint64(prefix[i]) + _1))
@@ -74,7 +73,7 @@ def _path_seed(seed, prefix, length):
 
 @njit(inline="always")
 def _weigh_bits(attacks, guess, unvisited, candidates, weights):
-    """Fill in the weights of the candidates, in the order of their squares; how many they are."""
+    """Fill in the weights of the candidates, in the order of their squares; returns their number."""
     count = 0
     while candidates:
         around = attacks[lowest(candidates)] & unvisited
@@ -112,7 +111,7 @@ def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, le
 
 @njit(nogil=True)
 def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, counts, seed, weights, sums):
-    """Add up `counts` descents below each path, from number `firsts` on. There are none below one never taken."""
+    """Add up `counts` descents below each prefix, from number `firsts` on; none below a prefix that is never taken."""
     variant, prune = rules[VARIANT], rules[PRUNE] != _0
     squares = np.int64(popcount(rules[EVERY]))
     for row in range(prefixes.shape[0]):
@@ -159,7 +158,7 @@ def _weigh_array(neighbours, degrees, visited, guess, square, candidates, weight
 
 @njit(inline="always")
 def _nth(candidates, count):
-    """The place of the set bit with so many below it."""
+    """The position of the set bit with `count` set bits below it."""
     word = uint64(candidates)
     for _ in range(count):
         word &= word - _1
@@ -171,7 +170,7 @@ def _descend_array(
     neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight, base,
     weights,
 ):  # fmt: skip
-    """As `_descend_bits`, from the last of `depth` squares of the path. All squares after it are given back.
+    """As `_descend_bits`, from the last of `depth` squares of the path. All squares after it are then given back.
 
     The descent ends where the numbers are beyond the range of doubles.
     """
@@ -218,7 +217,7 @@ def descend_array(
     neighbours, near_start, degrees, visited, path, tight, guess, rules, shrink,
     prefixes, lengths, firsts, counts, seed, weights, sums,
 ):  # fmt: skip
-    """As `descend_bits`. The arrays are those of an empty board, and are left so; path and tight are only room."""
+    """As `descend_bits`. The arrays are those of an empty board, and are left so; path and tight are scratch space."""
     variant, prune = rules[VARIANT], rules[PRUNE] != _0
     for row in range(prefixes.shape[0]):
         prefix, length, start = prefixes[row], lengths[row], np.int64(prefixes[row, 0])

@@ -1,8 +1,8 @@
 """Tours of large boards from tours of small blocks: lay the blocks, join them, walk along the result.
 
-`links` holds one byte a square: the kinds of the two moves that meet there, three bits each. So little, because what
-the walk waits for is memory. The kinds are numbered such that 7 minus a kind is the same move backwards. The end of a
-path has its one move in both places.
+`links` holds one byte a square: the directions of the two moves that meet there, three bits each. It is small because
+the walk waits for memory. Directions are numbered so that 7 minus a direction is the opposite one. The end of a path
+has its one move twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .classify import MAPS, image_of, is_worth_trying, symmetry_by, symmetry_of
 
 @njit(inline="always")
 def _patch(links, row, col, patches):
-    """Exchange moves: each patch is a square, relative to this one, the kind of move it loses, and the one it gets."""
+    """Exchange moves: each patch is a square, relative to this one, the direction it loses, and the one it gets."""
     for i in range(patches.shape[0]):
         at_row, at_col, old, new = row + patches[i, 0], col + patches[i, 1], patches[i, 2], patches[i, 3]
         pair = np.int64(links[at_row, at_col])
@@ -29,7 +29,7 @@ def _patch(links, row, col, patches):
 
 @njit(inline="always")
 def _lay(bases, row_begins, i, like, col_begins, col_kinds, links):
-    """Lay the blocks of row part i; when a part before it is like it, copy whole rows, which is much faster."""
+    """Lay the blocks of row part i; if an earlier part is alike, copy whole rows, which is much faster."""
     for down in range(row_begins[i + 1] - row_begins[i]):
         row, above = row_begins[i] + down, row_begins[like] + down
         if like < i:
@@ -48,10 +48,10 @@ def join_blocks(
 ):  # fmt: skip
     """Fill `links` with the moves of one tour.
 
-    Block i, j is a copy of `bases[row_kinds[i], col_kinds[j]]`. `cuts` tell at which level of the recursion part i was
-    cut from part i - 1, or -1, and `whole` at which level it stands alone. No more of the recursion is needed: four
-    are joined where a cut of the rows meets a cut of the columns of the same level, and two at a cut of one side
-    through blocks that on the other side stood alone by then. At the first corner of a block is at most one join.
+    Block i, j is a copy of `bases[row_kinds[i], col_kinds[j]]`. `cuts` is the level of the recursion at which part i
+    was cut from part i - 1, or -1; `whole` is the level at which it stands alone. No more of the recursion is needed.
+    Four blocks are joined where a cut of the rows meets a cut of the columns of the same level. Two are joined at a cut
+    of one side through blocks that already stand alone on the other. The first corner of a block has at most one join.
     """
     for i in range(row_kinds.shape[0]):
         like = 0
@@ -70,14 +70,14 @@ def join_blocks(
 
 @njit(nogil=True)
 def walk(links, steps, start, tour):
-    """List the squares in order. `steps[kind]` is what that kind of move adds to a square, modulo 2**64."""
+    """List the squares in order. `steps[kind]` is what that direction adds to a square, modulo 2**64."""
     square = np.uint64(start)
     pair = np.uint64(links[square])
     kind = pair & np.uint64(7)
     for i in range(tour.shape[0]):
         tour[i] = square
         square += steps[kind]
-        # We came by one of the two moves, and leave by the other: the one that the exclusive or leaves over.
+        # We came by one of the two moves, and leave by the other: the exclusive or cancels the first.
         pair = np.uint64(links[square])
         kind = (pair ^ (pair >> np.uint64(3)) ^ kind ^ np.uint64(7)) & np.uint64(7)
 
@@ -86,9 +86,9 @@ def walk(links, steps, start, tour):
 def classify(tour, edge, pairs, rows, cols, is_closed):
     """Whether a tour is structured, and its symmetry.
 
-    As in `classify`, but the places of most squares are not noted, for on a large board that takes as long as the tour:
-    `edge` is room for those of the first and the last three rows, where the corners are. A symmetry takes the corner of
-    square 0 to another one, and from there on the tour must go on as from square 0, in either direction.
+    As in `classify`, but without the places of most squares: on a large board, noting them takes as long as the tour.
+    `edge` has room for those of the first and the last three rows, where the corners are. A symmetry takes the corner
+    of square 0 to another one, and from there the tour must continue as from square 0, in either direction.
     """
     length, top, bottom = tour.shape[0], 3 * cols, (rows - 3) * cols
     for i in range(length):
@@ -104,7 +104,7 @@ def classify(tour, edge, pairs, rows, cols, is_closed):
     if not is_closed:
         return structured, symmetry_of(tour, edge, rows, cols, False)
     found = ASYMMETRIC
-    for kind in range(MAPS if length == rows * cols else 0):  # no symmetry of the board leaves a missing corner alone
+    for kind in range(MAPS if length == rows * cols else 0):  # no symmetry of the board fixes a missing corner
         if is_worth_trying(kind, found, length, rows, cols):
             begin, to = edge[0], _place(edge, image_of(kind, 0, rows, cols), top, bottom)
             for step in (1, -1):

@@ -1,15 +1,15 @@
-"""Counting by a frontier: one square of the board after the other, and all that matters of the past in one word.
+"""Counting by a frontier: square by square, with all that matters of the past in one word.
 
-A *state* says how the moves chosen so far look from the squares that are not processed yet but have a processed
-neighbour, the frontier. Such a square is BARE (no move reaches it), full (two do), or the end of a path whose other end
-is on the frontier too, its mate. Processed squares all have their two moves, so nothing else matters for the future:
-choices that lead to the same state are counted together.
+The *frontier* is the squares that are not processed yet but have a processed neighbour. A *state* says how the moves
+chosen so far look from there. A square of the frontier is bare (no move reaches it), full (two do), or the end of a
+path whose other end, its mate, is on the frontier too. Processed squares all have their two moves, so nothing else
+matters for the future: choices that lead to the same state are counted together.
 
-The word of a state has two bits for each place of the frontier (bare, full, lower end, upper end) and above them, for
-each upper end, which of the lower ends still without a mate is its own: a digit in a radix that is their number. Twenty
-places and ten paths fit: 40 bits and 10! < 2**22.
+The *places* here are positions on the frontier. The word of a state has two bits for each place (bare, full, lower end,
+upper end). Above them is a digit for each upper end: which of the lower ends that still have no mate is its own, in a
+radix that is their number. Twenty places and ten paths fit: 40 bits and 10! < 2**22.
 
-`mate[i]` is the place of the mate, i itself for a bare square, and FULL.
+`mate[i]` is the place of the mate, i itself for a bare square, and FULL for a full one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .common import ONE, ZERO, mix, nth_bit, popcount
 FINISHED, LIMIT_REACHED, TABLE_FULL, CARRIED = 0, 1, 2, 3
 
 FULL = -1
-EMPTY = uint64(0xFFFFFFFFFFFFFFFF)  # in a table: no state here; no state has this word
+EMPTY = uint64(0xFFFFFFFFFFFFFFFF)  # marks a free slot of a table; no state has this word
 THREE = uint64(3)
 
 
 @njit(inline="always")
 def _decode(word, length, places, mate):
-    """Fill in the mates; `places` says where the places of the word are now. Returns the set of the full ones."""
+    """Fill in the mates; `places` maps the places of the word to the current ones. Returns the set of full ones."""
     digits = word >> uint64(2 * length)
     open_ends, how_many, full = ZERO, ZERO, ZERO
     for i in range(length):
@@ -57,7 +57,7 @@ def _decode(word, length, places, mate):
 
 @njit(inline="always")
 def _encode(mate, order, length):
-    """The word of a state whose places are taken in this order, which is its own inverse."""
+    """The word of a state with its places in this order, which is its own inverse."""
     word, digits, weight, open_ends = ZERO, ZERO, ONE, ZERO
     for i in range(length):
         at = order[i]
@@ -83,7 +83,7 @@ def _encode(mate, order, length):
 
 @njit(inline="always")
 def _place(keys, word):
-    """Where a state is in a table, or where it belongs."""
+    """The slot of a state in a table, or the free slot for it."""
     size = uint64(keys.shape[0])
     at = (mix(word) >> uint64(32)) * size >> uint64(32)
     while keys[at] != word and keys[at] != EMPTY:
@@ -95,7 +95,7 @@ def _place(keys, word):
 
 @njit(inline="always")
 def _add(counts, at, more, which):
-    """Add one count to another, word by word; whether a carry is left over."""
+    """Add one count to another, word by word; returns whether it overflows."""
     carry = ZERO
     for i in range(counts.shape[1]):
         term = more[which, i]
@@ -110,7 +110,7 @@ def _add(counts, at, more, which):
 
 @njit(inline="always")
 def _is_dead(mate, full, tight):
-    """Whether some square cannot get two moves any more.
+    """Whether some square can no longer get two moves.
 
     Each row of `tight` is about a square that could lack them: its place or FULL if it is not on the frontier, how many
     of its neighbours are neither processed nor on the frontier, and which places the others have.
@@ -129,7 +129,7 @@ def _is_dead(mate, full, tight):
 
 @njit(inline="always")
 def _join(mate, one, other):
-    """Make one path of two by a way between an end of each. Returns which squares it made full."""
+    """Join two paths by a move between an end of each. Returns the squares that it made full."""
     one_far, other_far, full = mate[one], mate[other], ZERO
     if one_far != one:
         mate[one] = FULL
@@ -137,7 +137,7 @@ def _join(mate, one, other):
     if other_far != other:
         mate[other] = FULL
         full |= ONE << uint64(other)
-    if one_far != other:  # else they were the two ends of one path, which is a cycle now
+    if one_far != other:  # otherwise they were the two ends of one path, which is now a cycle
         mate[one_far] = other_far
         mate[other_far] = one_far
     return full
@@ -145,7 +145,7 @@ def _join(mate, one, other):
 
 @njit(inline="always")
 def _part(mate, one, one_far, other, other_far):
-    """Take a join back."""
+    """Undo a join."""
     mate[one], mate[other] = one_far, other_far
     mate[one_far], mate[other_far] = one, other
 
@@ -155,15 +155,17 @@ def advance(
     keys, counts, begin, end, old_length, places, new_places, later, pairs, tight, all_full, forward, mirror,
     mate, new_keys, new_counts, used, room,
 ):  # fmt: skip
-    """Process one square in the states from `begin` to `end`: why it stopped, where to go on, states in the new table.
+    """Process one square in the states from `begin` to `end`.
 
-    `places[i]` is where the i-th place of the old frontier is on the new one, and the square at hand has the place
-    after the last. `new_places` are the bare squares that join the frontier. `later` are the places of the square's
-    unprocessed neighbours and `pairs` all pairs of them. A cycle may close when the places `all_full` are.
+    Returns why it stopped, where to continue, and the number of states in the new table, which takes `room` states.
 
-    `forward` is the order of the new places. If the rest of the board is its own mirror image, `mirror` is their order
-    seen in the mirror, else it is empty: of a state and its image, which have as many continuations, the lower word
-    stands for both. The new table takes `room` states.
+    `places[i]` is the new place of the i-th place of the old frontier; the current square has the place after the last.
+    `new_places` are the bare squares that join the frontier. `later` are the places of the square's unprocessed
+    neighbours, and `pairs` all pairs of them. A cycle may close when the places in `all_full` are full.
+
+    `forward` is the order of the new places. If the rest of the board is its own mirror image, `mirror` is their
+    mirrored order, else it is empty. A state and its image have equally many continuations: the lower word stands for
+    both.
     """
     length = forward.shape[0]
     most = max(pairs.shape[0], 4, later.shape[0])
@@ -213,7 +215,7 @@ def move(keys, counts, begin, end, new_keys, new_counts):
 
 @njit(nogil=True)
 def compact(keys, counts):
-    """Move all states of a table to its beginning; how many there are."""
+    """Move all states of a table to its front; returns their number."""
     used = 0
     for i in range(keys.shape[0]):
         if keys[i] != EMPTY:

@@ -1,14 +1,13 @@
 """Warnsdorff's rule without backtracking: always to a square with the fewest onward moves, until the tour is complete
-or the knight is stuck. Then it starts over; so many failures, and the tour is given up and the next one begun.
+or the knight is stuck. Then it starts over; after FAILURES failures the tour is given up and the next one begins.
 
-`degrees[s]` counts the unvisited neighbours of s, and visited squares have VISITED added, so that one load tells both.
-`neighbours[s, i]` is the square that the i-th kind of move leads to, or NOWHERE.
+`degrees[s]` counts the unvisited neighbours of s, and visited squares have VISITED added, so one load gives both.
+`neighbours[s, i]` is the square that the i-th move leads to, or NOWHERE.
 
-Chance is a hash of seed, start, tour, attempt and move, so that a tour does not depend on who makes it and in which
-slice. Where a search stands: which tour, which attempt, how many squares of it are placed; the squares follow from
-that.
+Random choices are a hash of seed, start, tour, attempt and move, so a tour does not depend on the worker or the slice.
+The state of a search is the tour, the attempt and the number of squares placed in it; the squares follow from these.
 
-The clock that is read here decides nothing: it only says how long each tour took.
+The clock that is read here decides nothing: it only measures each tour.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ START, VARIANT, SEED, TIES, FAILURES, ONLY, ROWS, COLS, CLOCK, RULES = range(10)
 # How ties are broken.
 RANDOM, INDEX, POHL, ROTH, SQUIRREL = range(5)
 
-# Columns of `efforts` (int64): what one tour took, its failed attempts included.
+# Columns of `efforts` (int64): the effort for one tour, including its failed attempts.
 PLACEMENTS, ATTEMPTS, NANOSECONDS = range(3)
 
 VISITED = 64  # more than any degree
@@ -41,14 +40,14 @@ _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32
 
 @njit(inline="always")
 def _now(clock_id, clock):
-    """Nanoseconds of a steady clock; `clock` is room for its two words."""
+    """Nanoseconds of a steady clock; `clock` has room for its two words."""
     _clock_gettime(np.int32(clock_id), clock.ctypes)
     return clock[0] * 1_000_000_000 + clock[1]
 
 
 @njit(inline="always")
 def _fewest(neighbours, degrees, square):
-    """The kinds of moves that lead to the unvisited squares with the fewest onward moves, as bits."""
+    """The moves that lead to the unvisited squares with the fewest onward moves, as bits."""
     fewest, tied = VISITED, 0
     for i in range(8):
         other = neighbours[square, i]
@@ -64,7 +63,7 @@ def _fewest(neighbours, degrees, square):
 
 @njit(inline="always")
 def _second_level(neighbours, degrees, square):
-    """The onward moves of the squares that can be reached from this one, added up."""
+    """The sum of the onward moves of the squares reachable from this one."""
     total = 0
     for i in range(8):
         other = neighbours[square, i]
@@ -75,7 +74,7 @@ def _second_level(neighbours, degrees, square):
 
 @njit(inline="always")
 def _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, tied, chance):
-    """The kind of move to make, of several as good by Warnsdorff's rule."""
+    """The move to make, of several that tie by Warnsdorff's rule."""
     if ties == RANDOM:
         word = uint64(tied)
         return np.int64(nth_bit(word, ((chance >> uint64(32)) * popcount(word)) >> uint64(32)))
@@ -101,7 +100,7 @@ def search_greedy(
     neighbours, fresh, distances, orderings, switches, rules, registers, path, place, degrees, pairs, clock,
     limit, tours, iterations, closed, structured, symmetry, efforts,
 ):  # fmt: skip
-    """Make tours on; see the top of this package. Tours that are given up count as room taken in the batch."""
+    """Continue to make tours, as described in the package. Tours given up take room in the batch."""
     length, squares = path.shape[0], fresh.shape[0]
     rows, cols, start = np.int64(rules[ROWS]), np.int64(rules[COLS]), np.int64(rules[START])
     ties, variant, failures = rules[TIES], rules[VARIANT], np.int64(rules[FAILURES])
@@ -111,14 +110,14 @@ def search_greedy(
     before = _now(rules[CLOCK], clock)
     reason = LIMIT_REACHED
     while count < limit:
-        # Step 1. Begin an attempt, or go on with the one at hand.
+        # Step 1. Begin an attempt, or continue the current one.
         base = mix(mix(mix(rules[SEED]) ^ uint64(start)) ^ uint64(tour)) ^ uint64(attempt)
         if depth == 0:
             for i in range(squares):
                 degrees[i] = fresh[i]
             square, phase = start, 0
 
-        # Step 2. Place the knight until there is no square to go to, or no iteration left.
+        # Step 2. Place the knight until it is stuck or no iteration is left.
         stuck = False
         while count < limit and not stuck:
             count += 1
@@ -143,7 +142,7 @@ def search_greedy(
         if not stuck:
             break
 
-        # Step 3. A tour, a failure, or the last of the failures.
+        # Step 3. A tour, a failure, or the last failure.
         is_closed = depth == length and close_together(square, start, cols)
         succeeded = depth == length and (variant == BOTH or (variant == CLOSED) == is_closed)
         depth = 0
@@ -167,14 +166,14 @@ def search_greedy(
                 registers[LEFT_OUT] += 1
         else:
             registers[DEAD_ENDS] += 1
-            if ties == RANDOM and attempt < failures:  # the other rules would do the same again
+            if ties == RANDOM and attempt < failures:  # the other rules are deterministic
                 continue
             registers[GIVEN_UP] += 1
             now = _now(rules[CLOCK], clock)
         registers[NANOS], registers[BEGAN], before = 0, count, now
         tour += 1
         attempt = 0
-        if ties != RANDOM:  # there is no other way to go
+        if ties != RANDOM:  # there is only one attempt
             reason = EXHAUSTED
             break
         if found + registers[GIVEN_UP] == room:

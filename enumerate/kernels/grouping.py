@@ -1,7 +1,7 @@
-"""Equal rows become one: rows of 64-bit words, of which the first ones are the key and the last ones are summed up.
+"""Rows with equal keys become one. A row is 64-bit words: a key, then values.
 
-What follows the key: how often it was found, where it was found first (start square, then iteration), and what is the
-same for all rows with this key.
+The values: how often the key was found, where it was found first (start square, then iteration), and what is the same
+for all rows with this key.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FREE = -1  # no row in this slot
 
 @njit(nogil=True)
 def collect(rows, first, table, slots, used):
-    """Add rows from the `first` on to a table without repetitions; returns the row it got to, and how many are used.
+    """Add rows from `first` on to a table without repetitions; returns the next row, and the used rows of the table.
 
-    It stops at a row that there is no room for. `slots` are a power of two, more than the table has rows.
+    It stops at a row without room in the table. `slots` is a power of two, more than the rows of the table.
     """
     key, last_slot = rows.shape[1] - VALUES, uint64(slots.shape[0] - 1)
     for i in range(first, rows.shape[0]):
@@ -45,9 +45,9 @@ def collect(rows, first, table, slots, used):
 
 @njit(nogil=True)
 def sort_order(table, used, order, scratch):
-    """The rows of a table in the order of their keys: a merge sort of their numbers, from the bottom up.
+    """The rows of a table in the order of their keys: a bottom-up merge sort of their numbers.
 
-    What is in order already, and much of it is, is not touched.
+    Much is in order already, and is not touched.
     """
     key = table.shape[1] - VALUES
     for i in range(used):
@@ -76,10 +76,10 @@ def sort_order(table, used, order, scratch):
 
 @njit(nogil=True)
 def merge(blocks, at, filled, out, used):
-    """Merge sorted blocks into `out` until one of them is empty or `out` is full; returns why, and how many are used.
+    """Merge sorted blocks into `out` until one of them is empty or `out` is full; returns why, and the used rows.
 
-    `at` is where each block stands, `filled` how many rows it has: none if its source has come to its end. The last row
-    of `out` may still grow.
+    `at` is the next row of each block, `filled` its number of rows: none if its source is at its end. The last row of
+    `out` may still grow.
     """
     key = out.shape[1] - VALUES
     while True:
@@ -120,7 +120,7 @@ def _is_before(row, other, key):
 
 @njit(inline="always")
 def _add(row, other, key):
-    """Two rows with one key: as often as both, and first where the first of them was."""
+    """Add a row to another with the same key: the sum of both, and the earlier first find."""
     row[key + FOUND] += other[key + FOUND]
     earlier = other[key + ITERATION] < row[key + ITERATION]
     if other[key + START] < row[key + START] or (other[key + START] == row[key + START] and earlier):

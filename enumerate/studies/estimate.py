@@ -1,6 +1,6 @@
-"""How many tours are there? Estimated by random descents (Knuth 1975), in batches that any worker can make.
+"""The number of tours, estimated by random descents (Knuth 1975), in batches for any worker.
 
-A batch has a number of descents for each stratum, and its result is an estimate whose mean is the number of tours.
+A batch has a number of descents below each prefix, and its result is an estimate whose mean is the number of tours.
 Batches are independent and alike, so their scatter shows how far off their mean may be. They count in the order of
 their numbers, so the same number of batches gives the same estimate, whoever made them and in whatever order.
 """
@@ -26,11 +26,11 @@ from ..model.errors import BadRequest, EnumerateError
 from ..model.literature import published, published_tours
 from ..model.numbers import estimated
 from ..run.handshake import Handshake
-from .strata import BATCH_PLACEMENTS, Strata, make_strata
+from .sample import BATCH_PLACEMENTS, Sample, make_sample
 
 LEAST_BATCHES = 32  # fewer show too little of their scatter
-LOOK_BATCHES = 8  # between two looks at whether the error is small enough: to look often is to stop by luck
-LARGE_SHARE = 0.02  # of the estimate, from a single descent: then others as large may have been missed
+LOOK_BATCHES = 8  # between two checks of the error: frequent checks would stop at lucky moments
+LARGE_SHARE = 0.02  # of the estimate, from a single descent: others as large may have been missed
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,23 @@ class BatchResult:
     """What one batch found, in units of two to the power `Strata.bits`."""
 
     tours: float
-    largest: float  # what a single descent contributed
+    largest: float  # contribution of a single descent
 
 
 @dataclass
 class Estimate:
-    """What is known so far. All numbers of tours are directed, and in units of two to the power `bits`."""
+    """The estimate so far. All numbers of tours are directed, and in units of two to the power `bits`."""
 
-    strata: Strata
+    sample: Sample
     batches: int = 0
     tours: float = 0.0  # the mean of the batches
-    deviations: float = 0.0  # from it, their squares added up
+    deviations: float = 0.0  # from it, the sum of their squares
     largest: float = 0.0
     seconds: float = 0.0
     interrupted: bool = False
 
     def add(self, batch: BatchResult) -> None:
-        """One more batch, by Welford's method: no digits are lost, however many there are."""
+        """One more batch, by Welford's method: it loses no digits, whatever their number."""
         self.batches += 1
         before = batch.tours - self.tours
         self.tours += before / self.batches
@@ -101,20 +101,20 @@ class Estimate:
 
     @property
     def config(self) -> Config:
-        return self.strata.config
+        return self.sample.config
 
     @property
     def bits(self) -> int:
-        return self.strata.bits
+        return self.sample.bits
 
     @property
     def descents(self) -> int:
-        return self.batches * self.strata.descents
+        return self.batches * self.sample.descents
 
     @property
     def half_width(self) -> float:
         """Half of the 95 % confidence interval: Student's t for the means of batches."""
-        if not self.strata.prefixes:
+        if not self.sample.prefixes:
             return 0.0  # there is certainly no tour
         if self.batches < 2 or self.tours == 0:
             return math.inf
@@ -133,12 +133,12 @@ class Estimate:
     @property
     def doubt(self) -> str | None:
         """Why the interval may be too narrow, or None."""
-        if not self.strata.prefixes:
+        if not self.sample.prefixes:
             return None
         if self.tours == 0:
             return "no descent has found a tour"
         if self.batches < LEAST_BATCHES:
-            return f"only {self.batches} batches of descents: too few to know how they scatter"
+            return f"only {self.batches} batches of descents, too few to know their scatter"
         if self.largest_share > LARGE_SHARE:
             return (
                 f"a single descent makes up {self.largest_share:.0%} of the estimate: others as large may have been "
@@ -159,11 +159,11 @@ def student_95(freedom: int) -> float:
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
-def run_batch(strata: Strata, task: BatchTask) -> BatchResult:
-    sums = strata.sums(task.key)
+def run_batch(sample: Sample, task: BatchTask) -> BatchResult:
+    sums = sample.sums(task.key)
     return BatchResult(
-        tours=float(strata.factors @ sums[:, descent.TOURS]),
-        largest=float(np.max(strata.factors * sums[:, descent.LARGEST], initial=0.0)),
+        tours=float(sample.factors @ sums[:, descent.TOURS]),
+        largest=float(np.max(sample.factors * sums[:, descent.LARGEST], initial=0.0)),
     )
 
 
@@ -179,10 +179,10 @@ def estimate(
     began = time.monotonic()
     serial = config.executor == "serial"
     with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
-        found = Estimate(make_strata(config, batch_placements))
+        found = Estimate(make_sample(config, batch_placements))
         work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
         queue = work.refilled(deque(), executor.slots)
-        events = executor.run(partial(run_batch, found.strata), queue, work.should_stop)
+        events = executor.run(partial(run_batch, found.sample), queue, work.should_stop)
         with closing(events):
             for event in events:
                 work.take(event, notice)
@@ -202,9 +202,9 @@ class Progress:
         self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
         self.early: dict[int, BatchResult] = {}
         self.queued = 0
-        per_batch = max(1, found.strata.descents)
+        per_batch = max(1, found.sample.descents)
         self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
-        if not found.strata.prefixes:  # there is no tour: one empty batch is enough
+        if not found.sample.prefixes:  # there is no tour: one empty batch is enough
             self.most = 1
         self.is_reached = False
 
@@ -216,7 +216,7 @@ class Progress:
 
     def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
         if isinstance(event, Quarantined):
-            raise EnumerateError(f"{event.task.label} failed again and again: {event.reason.splitlines()[0]}")
+            raise EnumerateError(f"{event.task.label} failed repeatedly: {event.reason.splitlines()[0]}")
         if isinstance(event, Finished):
             self.early[event.task.key] = event.result
             self._count()
@@ -233,7 +233,7 @@ class Progress:
             self.is_reached = found.batches >= self.most or is_sure
 
     def should_stop(self) -> bool:
-        """Never before there is a confidence interval, however late it is."""
+        """Never before there is a confidence interval."""
         over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
         return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
 
@@ -290,14 +290,14 @@ def _what(found: Estimate) -> str:
 
 
 def _counts(found: Estimate) -> list[tuple[str, float]]:
-    """The numbers to show, as shares of the directed tours: each of all tours of a board is counted both ways."""
+    """The numbers to show, as shares of the directed tours: on the whole board each tour counts in both directions."""
     if found.config.start != "all":
         return [("directed", 1)]
     return [("undirected", 0.5), ("directed", 1)]
 
 
 def estimate_json(found: Estimate) -> dict[str, Any]:
-    """The same as one document. Numbers that no double holds are null, but their logarithms are there."""
+    """The same as one JSON document. Numbers too large for a double are null; their logarithms are not."""
     config = found.config
     known, width = found.tours if found.batches else math.nan, found.half_width
     counts = {

@@ -38,7 +38,7 @@ class Quiet:
 
 
 class Tally:
-    """How far a run is: iterations of its budget if it has one, else the estimated share of the search space."""
+    """The progress of a run: iterations of its budget if it has one, else the estimated share of the search space."""
 
     def __init__(self, config: Config, progress: list[JobProgress]) -> None:
         self.config = config
@@ -59,7 +59,7 @@ class Tally:
 
     @property
     def share(self) -> float:
-        """The share of the work that is done, from 0 to 1."""
+        """The share of the work done, from 0 to 1."""
         return min(1.0, self.sum / self.weight)
 
     @property

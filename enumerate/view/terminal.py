@@ -22,7 +22,7 @@ from ..run.report import Report
 from ..search.strategy import identity_of, strategy_of
 from .picture import shade_of
 
-TABLE_ROWS = 12  # more start squares than this are cut short; the summary has them all
+TABLE_ROWS = 12  # with more start squares the table is cut short; the summary has them all
 MAP_COLUMNS = 20
 MAP_ROWS = 40
 
@@ -39,7 +39,7 @@ def report_view(report: Report) -> RenderableType:
 
 
 def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
-    """The board with the number of tours found from each square, the more the darker."""
+    """The board with the number of tours found from each square; more is darker."""
     counts = {row["row"] * board.cols + row["column"]: row["tours_open"] + row["tours_closed"] for row in rows}
     most = max(counts.values(), default=0)
     text = Text()
@@ -57,7 +57,7 @@ def _cell(count: int | None, most: int) -> Text:
 
 
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
-    """The summary as a table, cut short if the start squares are many; the files have every row and column."""
+    """The summary as a table, cut short if there are many start squares; the files have every row and column."""
     variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
     names = ["start", *variants, "iterations", "first at", "seconds", "bytes", "ended"]
     table = text_table({name: name not in ("start", "ended") for name in names}, no_wrap=True)
@@ -111,7 +111,7 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
 
 
 def exhausted_lines(report: Report) -> list[str]:
-    """What it means that there is nothing left to find."""
+    """What an exhausted run has found."""
     config = report.config
     if not strategy_of(config).is_complete:
         return [f"Finished: {config.strategy} makes no other tours from {_squares(report)}."]
@@ -152,16 +152,16 @@ def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
         return []
     shared = total["shared_squares"] / total["neighbours"]
     first = min(BEGINNING, report.config.board.length)
-    return [f"diversity: {total['beginnings']:,} different beginnings of {first} squares; "
-            f"neighbours share their first {shared:.1f} squares"]  # fmt: skip
+    return [f"diversity: {total['beginnings']:,} different prefixes of {first} squares; "
+            f"consecutive tours share their first {shared:.1f} squares"]  # fmt: skip
 
 
 def plan_view(board: Board, plan: Sequence[Job]) -> Table:
     """The jobs of a plan."""
-    table = text_table({"job": True, "start": False, "multiplicity": True, "begins": False, "work": False})
+    table = text_table({"job": True, "start": False, "multiplicity": True, "then": False, "work": False})
     for job in plan:
-        begins = " ".join(map(board.name, job.prefix[1:]))
-        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), begins, job.infeasible or "search")
+        then = " ".join(map(board.name, job.prefix[1:]))
+        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), then, job.infeasible or "search")
     return table
 
 
@@ -183,7 +183,7 @@ def text_table(columns: Mapping[str, bool], no_wrap: bool = False) -> Table:
 
 
 def cell(value: Any) -> str:
-    """A value as it is shown to people."""
+    """A value as text for people."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -197,11 +197,11 @@ def _squares(report: Report) -> str:
         return "one corner, each once"
     if report.config.start == "all" or report.config.expand:
         return f"all {counted(count, 'start square')}"
-    return f"the {counted(count, 'start square')} asked for" if count > 1 else "the start square asked for"
+    return f"the {counted(count, 'chosen start square')}" if count > 1 else "the chosen start square"
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The same as one document."""
+    """The same as one JSON document."""
     *rows, total = report.summary.to_pylist()
     config = report.config
     tours = total["tours_open"] + total["tours_closed"]

@@ -167,7 +167,7 @@ def test_plan_shows_the_jobs_and_writes_nothing(tmp_path):
     done = called("plan", "--size", "6", "--start", "classes", "--variant", "closed", "--max", "1000", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert rows[0] == ["job", "start", "multiplicity", "begins", "work"]
+    assert rows[0] == ["job", "start", "multiplicity", "then", "work"]
     assert rows[1:7] == [
         ["0", "a1", "4", "search"], ["1", "b1", "8", "search"], ["2", "c1", "8", "search"],
         ["3", "b2", "4", "search"], ["4", "c2", "8", "search"], ["5", "c3", "4", "search"],

@@ -43,9 +43,9 @@ def test_a_changed_kernel_changes_both_hashes_and_a_changed_search_that_of_the_s
 
 
 def test_a_folder_without_sources_is_an_error_and_not_a_hash(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no sources to tell versions apart by"):
+    with pytest.raises(FileNotFoundError, match="no sources to hash"):
         hash_of(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no sources to tell versions apart by"):
+    with pytest.raises(FileNotFoundError, match="no sources to hash"):
         hash_of(ROOT / "enumerate" / "kernels", tmp_path / "moved away")
 
 

@@ -18,7 +18,7 @@ from enumerate.cli.app import main
 from enumerate.executors.events import Finished, Lost, Quarantined
 from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies import estimate as estimating
-from enumerate.studies import strata as stratifying
+from enumerate.studies import sample as sampling
 from enumerate.studies.estimate import (
     BatchResult,
     BatchTask,
@@ -30,7 +30,7 @@ from enumerate.studies.estimate import (
     estimate_lines,
     student_95,
 )
-from enumerate.studies.strata import Strata, beginnings, make_strata
+from enumerate.studies.sample import Sample, make_sample, prefixes_of
 
 from ..support.commands import arguments, command, environment_with, kill_a_worker
 from ..support.published import PUBLISHED
@@ -49,7 +49,7 @@ def directed(size, variant):
 def made(batches, prefixes=((0,),), descents=100):
     """An estimate of such batches, given as pairs of tours and the largest contribution."""
     ones = np.ones(len(prefixes), dtype=np.int64)
-    found = Estimate(Strata(config_for((8, 8)), prefixes, ones, descents * ones))
+    found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones))
     for tours, largest in batches:
         found.add(BatchResult(tours, largest))
     return found
@@ -160,7 +160,7 @@ def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
     work = estimating.Progress(made([]), Goal(descents=300), 0.0, lambda: False)
     work.take(Lost(0, BatchTask(0), "killed"), told.append)
     assert told == ["batch 0 will be tried again: killed"]
-    with pytest.raises(EnumerateError, match="batch 7 failed again and again: killed"):
+    with pytest.raises(EnumerateError, match="batch 7 failed repeatedly: killed"):
         work.take(Quarantined(BatchTask(7), "killed"), told.append)
 
 
@@ -199,9 +199,9 @@ def test_no_tour_is_certain_only_where_no_descent_can_begin(size, start, doubt):
 
 
 @pytest.mark.parametrize(("size", "variant"), [((5, 5), "open"), ((6, 6), "both"), ((3, 7), "open"), ((8, 8), "open")])
-def test_beginnings_stand_for_every_path_of_their_length(size, variant):
+def test_prefixes_stand_for_every_path_of_their_length(size, variant):
     config = config_for(size, variant=variant)
-    board, found = config.board, beginnings(config)
+    board, found = config.board, prefixes_of(config)
     paths = [(start,) for start in range(board.squares)]
     for _ in range(len(next(iter(found))) - 1):
         paths = [(*path, other) for path in paths for other in board.neighbours[path[-1]] if other not in path]
@@ -219,43 +219,43 @@ def test_one_square_of_each_class_is_the_whole_board(variant):
 
 
 def test_closed_tours_begin_in_a_corner_one_way_and_count_twice():
-    found = beginnings(config_for((6, 8), variant="closed"))
+    found = prefixes_of(config_for((6, 8), variant="closed"))
     assert {path[:2] for path in found} == {(0, 10)}
     assert len(next(iter(found))) > 2
     assert set(found.values()) == {2}
 
 
-def test_every_stratum_has_descents_and_those_that_scatter_have_more():
-    strata = make_strata(config_for((8, 8)))
-    assert strata.counts.min() >= 4
-    assert strata.counts.max() > 10 * strata.counts.min()
-    assert strata.descents * 64 == pytest.approx(stratifying.BATCH_PLACEMENTS, rel=0.1)
+def test_every_prefix_has_descents_and_those_that_scatter_have_more():
+    sample = make_sample(config_for((8, 8)))
+    assert sample.counts.min() >= 4
+    assert sample.counts.max() > 10 * sample.counts.min()
+    assert sample.descents * 64 == pytest.approx(sampling.BATCH_PLACEMENTS, rel=0.1)
 
 
 def test_the_pilot_has_descents_of_its_own(monkeypatch):
-    seeds, descents = [], stratifying._descents
+    seeds, descents = [], sampling._descents
     monkeypatch.setattr(
-        stratifying, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
+        sampling, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
     )
-    make_strata(config_for((5, 5), seed=3)).sums(0)
+    make_sample(config_for((5, 5), seed=3)).sums(0)
     assert seeds[1] == 3
     assert seeds[0] > 10**18  # the largest seed that can be asked for
 
 
 def test_numbers_kept_small_are_the_same_numbers():
-    plain, shrunk = (Estimate(make_strata(config_for((6, 6)), 40_000, large)) for large in (36, 35))
+    plain, shrunk = (Estimate(make_sample(config_for((6, 6)), 40_000, large)) for large in (36, 35))
     for found in (plain, shrunk):
         for number_ in range(36):
-            found.add(estimating.run_batch(found.strata, BatchTask(number_)))
+            found.add(estimating.run_batch(found.sample, BatchTask(number_)))
     assert plain.bits == 0
-    assert shrunk.bits == 36 - len(shrunk.strata.prefixes[0])
+    assert shrunk.bits == 36 - len(shrunk.sample.prefixes[0])
     assert math.ldexp(shrunk.tours, shrunk.bits) == plain.tours
     assert shrunk.error == plain.error
 
 
 def test_numbers_beyond_doubles_are_shown_by_their_logarithm():
     found = made([(1.5, 0.01)] * 40)
-    found.strata = Strata(config_for((20, 20)), ((0,),), found.strata.multiplicities, found.strata.counts, True)
+    found.sample = Sample(config_for((20, 20)), ((0,),), found.sample.multiplicities, found.sample.counts, True)
     assert found.bits == 399
     assert json.loads(json.dumps(estimate_json(found)))["directed"]["log10"] == pytest.approx(
         math.log10(1.5) + 399 * math.log10(2)

@@ -1,1 +1,1 @@
-"""The strategies compared: real runs, and the tables and charts that are made of them."""
+"""The strategies compared: real runs, and tables and charts of their results."""

@@ -23,7 +23,7 @@ from .published import Tables
 Row = dict[str, Any]
 Runs = dict[str, Run]
 
-HUGE = (1024, 2048, 4000)  # only divide goes there
+HUGE = (1024, 2048, 4000)  # for divide only
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Experiment:
 
 
 def experiments(largest: int) -> list[Experiment]:
-    """All of them, with boards of up to `largest` x `largest`. Those whose times matter come first."""
+    """All experiments, with boards of up to `largest` x `largest`. Timed ones come first."""
     return [_first_tours(), _one_by_one(), _scaling(largest), _growth(), _success(largest), _corners(largest)]
 
 
@@ -50,7 +50,7 @@ def trial(size: int, **values: object) -> Config:
 
 
 def sides(largest: int) -> list[int]:
-    """Board sizes, the denser the smaller."""
+    """Board sizes, with larger steps on larger boards."""
     ranges = (range(5, 17), range(20, 51, 5), range(60, 101, 10), range(125, 401, 25), range(450, 513, 50))
     return [side for sides_ in ranges for side in sides_ if side <= largest]
 
@@ -58,7 +58,7 @@ def sides(largest: int) -> list[int]:
 def one_row_each(
     name: str, row: Callable[[Run, Row], Row], schema: pa.Schema | None = None
 ) -> Callable[[Runs], Tables]:
-    """Makes a table of that name with one row for each run, of the run and its totals."""
+    """Makes a table of this name with one row for each run, from the run and its totals."""
     return lambda runs: {name: pa.Table.from_pylist([row(run, run.totals()) for run in runs.values()], schema=schema)}
 
 
@@ -122,7 +122,7 @@ def _first_chart(tables: Tables) -> str:
 
 
 def _one_by_one() -> Experiment:
-    """900 tours from one square, each with its time, and the first one of plain backtracking from there: A's tables."""
+    """900 tours from one square, each with its time, and the first one of backtracking without pruning: A's tables."""
     trials = {
         "greedy": trial(8, strategy="greedy", variant="both", start="a8", tours=published.GREEDY_TOURS),
         "backtrack": trial(8, strategy="backtrack", variant="both", start="a8", tours=1, max=0),
@@ -167,7 +167,7 @@ def _tours_chart(tables: Tables) -> str:
 
 
 def _scaling(largest: int) -> Experiment:
-    """How long a tour of a larger board takes, from the corner; divide goes up to 4000x4000 whatever the largest is."""
+    """The time to a tour of larger boards from the corner; divide always goes up to 4000x4000."""
     corner: Row = {"variant": "both", "start": "a1", "write": False}
     once: Row = {**corner, "tours": 1}
     kinds = {"warnsdorff": {**once, "max": 3_000_000}, "greedy": {**corner, "ties": "roth"}, "divide": once}
@@ -236,7 +236,7 @@ def _growth_chart(tables: Tables) -> str:
 
 
 def _success(largest: int) -> Experiment:
-    """How often Warnsdorff's rule leads to a tour without going back, for each way to break ties: C's graph."""
+    """How often Warnsdorff's rule succeeds without backtracking, for each way to break ties: C's graph."""
     trials = dict(one for side in sides(largest) for one in _success_trials(side))
     return Experiment(
         "success", "Success of greedy", False, trials, one_row_each("success", _success_row), _success_chart
@@ -248,8 +248,8 @@ def _success_trials(side: int) -> Iterator[tuple[str, Config]]:
     attempts = 2000 if side <= 20 else 500 if side <= 100 else 200
     squares = min(100 if side <= 100 else 50, len(range(0, side * side, 1 + side % 2)))
     for ties in TIES:
-        drawn: Row = {"failures": 1, "tours": max(1, attempts // squares)} if ties == "random" else {}
-        yield f"{ties}-{side}", trial(side, ties=ties, start=f"random:{squares}", **drawn, **common)
+        repeated: Row = {"failures": 1, "tours": max(1, attempts // squares)} if ties == "random" else {}
+        yield f"{ties}-{side}", trial(side, ties=ties, start=f"random:{squares}", **repeated, **common)
     yield f"corner-{side}", trial(side, ties="random", start="a1", failures=1, tours=attempts, **common)
 
 
@@ -278,12 +278,12 @@ def _success_chart(tables: Tables) -> str:
         Line(name, [(row["size"], row["rate"]) for row in rows], [(row["low"], row["high"]) for row in rows])
         for name, rows in groups.items()
     ]
-    title = "Attempts of greedy that lead to a tour, with 95 % intervals"
+    title = "Attempts of greedy that succeed, with 95 % intervals"
     return chart_svg(title, lines, Axis("board size", log=True), Axis("success", percent=True))
 
 
 def _corners(largest: int) -> Experiment:
-    """Whether the rules without random ties ever fail from the corner: every square board, size by size."""
+    """Whether the deterministic rules ever fail from the corner, on square boards of every size."""
     common: Row = {"strategy": "greedy", "variant": "both", "start": "a1", "write": False}
     trials = {
         f"{ties}-{side}": trial(side, ties=ties, **common)

@@ -1,6 +1,6 @@
-"""Figures that others have published for the same tasks, and ours beside them.
+"""Published figures for the same tasks, and ours beside them.
 
-They are those of five descriptions of programs, here called by the letters A to E:
+They come from descriptions of five programs, here called A to E:
 
 * A: a game and a simulation in Python with pygame; plain backtracking, and Warnsdorff's rule with random ties.
 * B: a browser game with three searches; no figures.
@@ -8,7 +8,7 @@ They are those of five descriptions of programs, here called by the letters A to
 * D: a program in C++: plain backtracking (it does not say in which order) and Warnsdorff's rule from 5x5 to 100x100.
 * E: an enumerator in Python, whose search is our `--no-prune`; timed again on one core of a machine like those of ours.
 
-Times are theirs, of their machines, some of them years old.
+The other times are from their authors' machines, some of them years old.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...model.numbers import measured_time
 Tables = dict[str, pa.Table]  # of a study, by name
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
-# is a turn of its loop, a placement or a retreat, counted from 1.
+# is one turn of its loop, a placement or a retreat, counted from 1.
 GREEDY_TOURS = 900
 GREEDY_SECONDS = 2.54
 BACKTRACK_SECONDS = 27.4
@@ -52,7 +52,7 @@ def steps(placements: int, squares: int) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Ours beside theirs, as far as the experiments that give them were made.
+# Ours beside theirs, for the experiments that were made.
 
 _SCHEMA = pa.schema(
     [("source", pa.string()), ("what", pa.string()), ("published", pa.string()), ("ours", pa.string()),
@@ -87,7 +87,7 @@ def _first_tours(tables: Tables) -> Iterator[Beside]:
 
 def _growth(tables: Tables) -> Iterator[Beside]:
     for row in tables["growth-totals"].to_pylist():
-        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', plain'}, one core"
+        what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', no pruning'}, one core"
         theirs = f"{ENUMERATOR_TOURS:,} in {ENUMERATOR_SECONDS:.0f} s"
         ours = f"{row['tours']:,} in {measured_time(row['seconds'])}"
         yield "E", what, theirs, ours, ENUMERATOR_SECONDS / row["seconds"]
@@ -99,7 +99,7 @@ def _success(tables: Tables) -> Iterator[Beside]:
     for first, last, least, most, theirs in SUCCESS:
         within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]
         if within:
-            ours = f"so on {sum(within)} of {len(within)} sizes"
+            ours = f"true of {sum(within)} of {len(within)} sizes"
             yield "C", f"success with random ties from a1, {first} to {last}", theirs, ours, None
     for row in rows:
         if row["size"] in (7, 8, 50, 100, 200):

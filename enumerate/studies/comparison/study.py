@@ -1,4 +1,4 @@
-"""The whole study: make the runs, then the tables, the charts and one page that shows them beside published figures."""
+"""The study: make the runs, then the tables, the charts and one page with published figures beside them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ SHOWN_ROWS = 40  # of each table on the page
 
 _FOREWORD = """# How the strategies compare
 
-Made by `python -m enumerate study` from the runs in `runs/`, which `verify` can check. Times are those of the search
-itself, from a cursor to the tour, on the machine that made it. Published figures are those of five descriptions of
-programs, A to E."""
+Made by `python -m enumerate study` from the runs in `runs/`; `verify` checks them. Times are those of the search, from
+a cursor to the tour, on the machine that made it. The published figures come from descriptions of five programs, A to
+E."""
 
 NAMES = tuple(experiment.name for experiment in experiments(8))
 
@@ -50,7 +50,7 @@ def chosen(names: str, largest: int) -> list[Experiment]:
 
 @dataclass
 class Findings:
-    """What came out, by the names of the tables; and which files were written."""
+    """The tables by name, and the files written."""
 
     tables: Tables
     files: list[str]
@@ -66,7 +66,7 @@ def study(
     fresh: bool = False,
     address: str = "",
 ) -> Findings:
-    """Make the runs that are missing, and write again everything that is made of them.
+    """Make the missing runs, then rewrite all tables, charts and the page.
 
     `advance` is called after each run, `notice` when a worker is lost. Timed experiments come first, one run at a time:
     they have the machine, or the cluster, to themselves.
@@ -77,7 +77,7 @@ def study(
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
-    storage, shared = open_storage(folder), os.path.abspath(folder)  # on another machine the current folder is another
+    storage, shared = open_storage(folder), os.path.abspath(folder)  # other machines have other current folders
     with storage.lock():
         with closing(make_executor(workers, address, Handshake(shared))) as executor:
             for timed in (True, False):
@@ -128,7 +128,7 @@ def _make_runs(
             elif not isinstance(event, Started):
                 notice(trouble(event))
     if stopping():
-        raise Stopped("stopped: every finished run is kept; run the same command again to continue")
+        raise Stopped("stopped; every finished run is kept, and the same command continues")
 
 
 def _task(folder: str, experiment: Experiment, name: str) -> RunTask:

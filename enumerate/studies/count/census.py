@@ -1,7 +1,7 @@
-"""How many tours a board has, of which kind, and from which squares.
+"""The numbers of tours of a board: open and closed, of the whole board or from each square.
 
-Counts are compared with what others have published; a difference is an error of ours, and a loud one. Then they are
-shown, as lines and a table or as a document for machines.
+Counts are compared with published ones; a difference is an error. Then they are shown, as lines and a table or as one
+JSON document.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .reach import cost
 
 @dataclass(frozen=True)
 class Figure:
-    """One number, what it counts, and the published one that it agrees with."""
+    """One number, what it counts, and the source of the published number that agrees."""
 
     what: str
     count: int
@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Start:
-    """The directed tours that begin on a square, and how many squares it stands for."""
+    """The directed tours that start on a square, and the number of squares it stands for."""
 
     square: int
     squares: int
@@ -47,7 +47,7 @@ class Start:
 
 @dataclass
 class Census:
-    """What was counted. `cycles` and `paths` are None where nobody asked."""
+    """The counts. `cycles` and `paths` are None if they were not counted."""
 
     board: Board
     variant: str
@@ -70,14 +70,14 @@ class Census:
             if self.variant == "both":
                 found.append(Figure("tours", self.paths, "directed paths", self.sources.get("paths", "")))
             found.append(Figure("open tours", open_ends, "directed"))
-            found.append(Figure("open tours", (open_ends + 1) // 2, "undirected"))  # the one of 1x1 has no direction
+            found.append(Figure("open tours", (open_ends + 1) // 2, "undirected"))  # the tour of 1x1 has no direction
         if self.cycles is not None and self.variant != "open":
             found.append(Figure("closed tours", self.cycles, "undirected cycles", self.sources.get("cycles", "")))
         return found
 
 
 def problems(board: Board, variant: str, starts: Mapping[int, int]) -> list[tuple[str, int]]:
-    """What must be counted: cycles, paths, or paths from a square, one for each class of squares."""
+    """What to count: cycles, paths, or paths from a square of each class of squares."""
     wanted = [] if why_no_tour(board) or why_no_closed_tour(board) else [("cycles", -1)]
     if variant == "closed" or why_no_tour(board):
         return wanted
@@ -97,10 +97,10 @@ def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int)
     if needs is None or needs.bytes <= memory:
         return
     known = published(board, "cycles" if what == "cycles" else "paths") if what != "from" else None
-    hint = f"; {known.count:,} are published ({known.source})" if known else ""
+    hint = f"; published: {known.count:,} ({known.source})" if known else ""
     tours = "closed tours" if what == "cycles" else "tours"
-    allowed = f"{memory / 2**30:.1f} GiB are allowed; use a smaller board or --memory"
-    raise BadRequest(f"counting the {tours} of {board} takes {needs}, and {allowed}{hint}")
+    limit = f"more than the limit of {memory / 2**30:.1f} GiB; use a smaller board or --memory"
+    raise BadRequest(f"counting the {tours} of {board} takes {needs}, {limit}{hint}")
 
 
 def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: Effort) -> Census:
@@ -130,7 +130,7 @@ def _compare(census: Census, what: str, count: int, known: Published | None) -> 
     if known is None:
         return ""
     if count != known.count:
-        both = f"counted {count:,}, but published are {known.count:,} ({known.source})"
+        both = f"counted {count:,}, published {known.count:,} ({known.source})"
         raise Damaged(f"{what} of {census.board}: {both}")
     census.sources[what] = known.source
     return known.source
@@ -179,7 +179,7 @@ def _effort_line(census: Census) -> str:
 
 
 def census_json(census: Census) -> dict[str, Any]:
-    """All numbers; `paths` are directed, `cycles` undirected. None: not counted."""
+    """All numbers as one JSON document: `paths` are directed, `cycles` undirected, None is not counted."""
     board, effort = census.board, census.effort
     return {
         "size": str(board),

@@ -70,28 +70,28 @@ class Effort:
 
 
 def count_cycles(board: Board, effort: Effort | None = None) -> int:
-    """How many closed tours there are, each counted once whatever its start square and direction."""
+    """The number of closed tours, each counted once whatever its start square and direction."""
     if why_no_tour(board) or why_no_closed_tour(board):
         return 0
     return count(board, cycles_problem(board), effort or Effort())
 
 
 def count_paths(board: Board, effort: Effort | None = None) -> int:
-    """How many directed tours there are, open and closed alike."""
+    """The number of directed tours, open and closed."""
     if why_no_tour(board):
         return 0
     return 1 if board.length == 1 else 2 * count(board, paths_problem(board), effort or Effort())
 
 
 def count_from(board: Board, square: int, effort: Effort | None = None) -> int:
-    """How many directed tours begin on this square, open and closed alike."""
+    """The number of directed tours from this square, open and closed."""
     if why_no_tour(board) or why_no_tour_from(board, square):
         return 0
     return 1 if board.length == 1 else count(board, paths_from_problem(board, square), effort or Effort())
 
 
 class Table:
-    """States and their counts: first as a hash table with empty places, then packed."""
+    """States and their counts: first as a hash table with free slots, then packed."""
 
     def __init__(self, size: int, words: int) -> None:
         self.keys: Words = np.full(size, EMPTY)
@@ -115,7 +115,7 @@ class Table:
         self.counts = np.hstack([self.counts, np.zeros((self.size, 1), dtype=np.uint64)])
 
     def pack(self) -> None:
-        """Give back the empty places."""
+        """Remove the free slots."""
         used = compiled_kernel().compact(self.keys, self.counts)
         self.keys.resize(used, refcheck=False)
         self.counts.resize((used, self.words), refcheck=False)
@@ -127,7 +127,7 @@ class Table:
 def count(board: Board, problem: Problem, effort: Effort) -> int:
     places = longest_frontier(problem)
     if places > MAX_PLACES:
-        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, and {MAX_PLACES} fit in a state")
+        raise BadRequest(f"{board} is too wide: its frontier has {places} squares, but a state holds {MAX_PLACES}")
     table = Table(1, 1)
     table.keys[0], table.counts[0, 0], table.used = problem.first_word, 1, 1
     for step in steps(problem):

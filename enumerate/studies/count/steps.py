@@ -1,13 +1,14 @@
-"""A board as a row of steps, one for each square, for the kernel that counts tours.
+"""A board as a series of steps, one for each square, for the kernel that counts tours.
 
-What is counted are cycles through all squares of a graph. A path is a cycle too, with more squares: on a board with as
-many dark as light squares an *extra* square next to all dark ones and one next to all light ones, which are joined
-already, for the ends of a path have different colours; on an odd board one extra square next to all dark ones.
+The kernel counts cycles through all squares of a graph. A path is a cycle with extra squares. On a board with equally
+many dark and light squares, one *extra* square is next to all dark ones and one next to all light ones; the two are
+joined already, because the ends of a path have different colours. On an odd board, one extra square is next to all dark
+ones.
 
-The order of the squares decides how many states there are. It runs along the longer side, so that the frontier, some
-two columns of squares, is as short as it can be, and takes a square and its mirror image one after the other: then
-every other time the rest of the board is its own mirror image, which halves the states. Of the orders within a column
-that were tried (32 on 6x7, 8 on 7x6, 3 on 5x10), the edge first and the row next to it last, after the edge of the next
+The order of the squares decides the number of states. It runs along the longer side, so that the frontier, about two
+columns of squares, is as short as possible. It takes a square and its mirror image one after the other: then every
+other time the rest of the board is its own mirror image, which halves the states. Of the orders within a column that
+were tried (32 on 6x7, 8 on 7x6, 3 on 5x10), the edge first and the row next to it last, after the edge of the next
 column, has the fewest states in all; on 7x6 and 5x10 others have up to a tenth fewer at the peak.
 """
 
@@ -35,14 +36,14 @@ class Problem:
 
     order: list[int]
     extras: tuple[int, ...]  # always on the frontier; numbered after the squares of the board
-    joined: bool  # whether the two extra squares are joined from the beginning
+    joined: bool  # whether the two extra squares are joined from the start
     neighbours: dict[int, frozenset[int]]
     mirror: dict[int, int]
-    unlike: frozenset[int]  # while one of these squares is not processed, the board differs from its mirror image
+    unlike: frozenset[int]  # until these squares are processed, the board differs from its mirror image
 
     @property
     def first_word(self) -> int:
-        """The word of the only state at the beginning: the extra squares bare, or each other's mate."""
+        """The word of the first state: the extra squares bare, or each other's mate."""
         return 0b1110 if self.joined else 0
 
 
@@ -66,7 +67,7 @@ def paths_problem(board: Board) -> Problem:
 
 
 def paths_from_problem(board: Board, start: int) -> Problem:
-    """Each path from this square is one cycle: one extra square is next to it alone, the other to where it may end."""
+    """Each path from this square is one cycle: one extra square is next to it only, the other to its possible ends."""
     colours = _colours(board)
     end_is_dark = board.length % 2 == 1 or not board.is_dark(start)
     ends = colours[0 if end_is_dark else 1] - {start}
@@ -100,7 +101,7 @@ def _problem(board: Board, extras: tuple[frozenset[int], ...], joined: bool, sta
 
 
 def _unlike(board: Board, width: int, mirror: dict[int, int], start: int | None) -> frozenset[int]:
-    """The squares that make a difference between the board and its mirror image until they are processed."""
+    """The squares by which the board differs from its mirror image until they are processed."""
     if start is not None and width % 2 == 0:
         return frozenset(range(board.squares))  # the mirror swaps the colours, and a path from here ends on one of them
     found = set() if start is None or mirror[start] == start else {start}
@@ -110,7 +111,7 @@ def _unlike(board: Board, width: int, mirror: dict[int, int], start: int | None)
 
 
 def _coordinates(board: Board, early: int | None) -> tuple[list[int], list[int]]:
-    """For each square its place on the shorter side and on the longer one, from where `early` is soon reached."""
+    """The coordinates of each square on the shorter and the longer side, counted so that `early` comes soon."""
     rows = [square // board.cols for square in range(board.squares)]
     cols = [square % board.cols for square in range(board.squares)]
     choices = []
@@ -122,7 +123,7 @@ def _coordinates(board: Board, early: int | None) -> tuple[list[int], list[int]]
 
 
 def _mirror(width: int, across: list[int], along: list[int]) -> dict[int, int]:
-    square_at = {place: square for square, place in enumerate(zip(across, along, strict=True))}
+    square_at = {point: square for square, point in enumerate(zip(across, along, strict=True))}
     return {square: square_at[width - 1 - across[square], along[square]] for square in range(len(across))}
 
 
@@ -137,7 +138,7 @@ def longest_frontier(problem: Problem) -> int:
 
 
 def steps(problem: Problem) -> Iterator[Step]:
-    """The steps in order. A frontier is a list of squares; extra squares come first, then those that are next."""
+    """The steps in order. A frontier is a list of squares, extra squares first, then in the order of the steps."""
     turns = {square: turn for turn, square in enumerate([*problem.extras, *problem.order])}
     done: set[int] = set()
     unpaired: set[int] = set()

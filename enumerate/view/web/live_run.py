@@ -125,14 +125,14 @@ class LiveRun:
         """What `view` makes of the run as it is now; once more if a running search has replaced a file meanwhile."""
         for attempt in range(ATTEMPTS - 1):
             try:
-                return view(self._now(anew=attempt > 0))
+                return view(self._now(again=attempt > 0))
             except Damaged:
                 sleep(PAUSE)
-        return view(self._now(anew=True))
+        return view(self._now(again=True))
 
-    def _now(self, anew: bool) -> Snapshot:
+    def _now(self, again: bool) -> Snapshot:
         with self._lock:
-            if self._latest is None or anew or monotonic() - self._read_at > self.fresh_seconds:
+            if self._latest is None or again or monotonic() - self._read_at > self.fresh_seconds:
                 self._latest = self._read(self._latest)
                 self._read_at = monotonic()
             return self._latest

@@ -1,8 +1,8 @@
-"""How an estimate divides the tours of a board: by their prefixes, with a number of descents for each.
+"""How an estimate samples the tours of a board: the prefixes that divide them, and the descents below each.
 
-A stratum is a prefix and its multiplicity, the number of paths that the symmetries of the board make of it. Which
-strata scatter most is learned from a pilot whose descents are used for nothing else; afterwards the numbers of descents
-are fixed, so that every batch has the same mean.
+A prefix has a multiplicity, the number of paths that the symmetries of the board make of it. A pilot measures the
+scatter below each prefix; its descents count for nothing else. Then the numbers of descents are fixed, so that every
+batch has the same mean. (In statistics this is a stratified sample, and the prefixes are its strata.)
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from ..plan.sizes import Descents, Guess
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever finds a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
-LARGE_SQUARES = 256  # beyond, tours may be more than doubles can hold
-PILOT_DESCENTS = 256  # for each stratum
+LARGE_SQUARES = 256  # beyond, doubles may be too small for the number of tours
+PILOT_DESCENTS = 256  # for each prefix
 
-_MOST_STRATA = 256
-_LEAST_DESCENTS = 4  # in a batch, for each stratum
+_MOST_PREFIXES = 256
+_LEAST_DESCENTS = 4  # in a batch, for each prefix
 _EVEN_SHARE = 0.2  # of the descents, spread evenly in case the pilot is wrong
-_PILOT = 2**63  # makes the pilot's seed larger than any --seed
+_PILOT = 2**63  # added to the seed of the pilot, so that no estimate has the same
 
 
 @dataclass(frozen=True)
-class Strata:
+class Sample:
     """What every batch does: `counts` descents below each prefix."""
 
     config: Config
     prefixes: tuple[Cursor, ...]
     multiplicities: NDArray[np.int64]
     counts: NDArray[np.int64]
-    is_large: bool = False  # whether there may be more tours than doubles can hold
+    is_large: bool = False  # whether doubles may be too small for the number of tours
 
     @property
     def descents(self) -> int:
@@ -49,7 +49,7 @@ class Strata:
 
     @property
     def factors(self) -> NDArray[np.float64]:
-        """What one descent of each stratum counts."""
+        """The weight of one descent below each prefix."""
         return self.multiplicities / self.counts
 
     @property
@@ -58,31 +58,32 @@ class Strata:
         return self.config.board.length - len(self.prefixes[0]) if self.is_large and self.prefixes else 0
 
     def sums(self, batch: int) -> NDArray[np.float64]:
+        """The sums of one batch, a row for each prefix."""
         return _descents(self.config, self.config.seed, self.is_large).sums(self.prefixes, self.counts, batch)
 
 
-def make_strata(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Strata:
-    """The strata of the requested tours, and how many descents each of them gets in a batch."""
+def make_sample(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Sample:
+    """The prefixes of the tours, and the number of descents below each in a batch."""
     refuse_impossible(config.board, config.variant)
     if config.board.squares > MAX_SQUARES:
         raise BadRequest(
             f"the board of an estimate must have at most {MAX_SQUARES:,} squares (20x20), got {config.board}"
         )
-    if config.start == "classes":  # with their multiplicities they are all squares
+    if config.start == "classes":  # with their multiplicities these are all squares
         config = replace(config, start="all")
-    strata = beginnings(config)
-    prefixes, multiplicities = tuple(strata), np.array(list(strata.values()), dtype=np.int64)
+    found = prefixes_of(config)
+    prefixes, multiplicities = tuple(found), np.array(list(found.values()), dtype=np.int64)
     is_large = config.board.squares > large_squares
     pilot = _descents(config, config.seed + _PILOT, is_large).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))
     alive = np.flatnonzero(pilot[:, descent.PLACEMENTS])  # the search never takes the others
     scatter = multiplicities[alive] * np.sqrt(pilot[alive, descent.SQUARES])
     total = max(batch_placements // config.board.length, 2 * _LEAST_DESCENTS * len(alive))
     counts = _allocation(scatter, multiplicities[alive].astype(np.float64), total)
-    return Strata(config, tuple(prefixes[i] for i in alive), multiplicities[alive], counts, is_large)
+    return Sample(config, tuple(prefixes[i] for i in alive), multiplicities[alive], counts, is_large)
 
 
 def _allocation(scatter: NDArray[np.float64], sizes: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Descents for each stratum, about in proportion to its scatter, which makes that of the sum least (Neyman)."""
+    """Descents below each prefix, about in proportion to its scatter, which minimises that of the sum (Neyman)."""
     even = sizes / max(sizes.sum(), 1)
     shares = scatter / scatter.sum() if scatter.sum() > 0 else even
     wanted = total * (_EVEN_SHARE * even + (1 - _EVEN_SHARE) * shares)
@@ -90,32 +91,32 @@ def _allocation(scatter: NDArray[np.float64], sizes: NDArray[np.float64], total:
     return counts
 
 
-def beginnings(config: Config) -> dict[Cursor, int]:
-    """Prefixes of all tours, one for each class under the symmetries, and their multiplicities."""
-    strata = _first_squares(config)
-    while strata and len(next(iter(strata))) < config.board.length:
-        following = _longer(config.board, strata)
-        if len(following) > _MOST_STRATA:
+def prefixes_of(config: Config) -> dict[Cursor, int]:
+    """The prefixes of the tours, one of those that the symmetries make alike, and their multiplicities."""
+    prefixes = _first_squares(config)
+    while prefixes and len(next(iter(prefixes))) < config.board.length:
+        longer = _longer(config.board, prefixes)
+        if len(longer) > _MOST_PREFIXES:
             break
-        strata = following
-    return strata
+        prefixes = longer
+    return prefixes
 
 
 def _first_squares(config: Config) -> dict[Cursor, int]:
-    """The start squares. Closed tours are the same from every square: of the whole board, those from one corner."""
+    """The start squares. Closed tours of the whole board start in one corner: every square has the same ones."""
     board = config.board
     if config.variant == "closed" and config.start == "all":
         corner = min(board.symmetries[0], key=lambda square: (len(board.neighbours[square]) or 9, square))
         one_way, *others = board.neighbours[corner]
-        return {(corner, one_way): 2} if len(others) == 1 else {(corner,): 1}  # they come back the other way
+        return {(corner, one_way): 2} if len(others) == 1 else {(corner,): 1}  # each returns the other way
     starts = choose_starts(board, "classes" if config.start == "all" else config.start, config.seed, config.variant)
     return {(start,): n for start, n in starts.items() if not why_no_tour_from(board, start, config.variant)}
 
 
-def _longer(board: Board, strata: dict[Cursor, int]) -> dict[Cursor, int]:
-    """The strata with one square more. What the symmetries that keep a path make of its next square counts as one."""
+def _longer(board: Board, prefixes: dict[Cursor, int]) -> dict[Cursor, int]:
+    """The prefixes one square longer. Next squares that a symmetry of the path maps onto one another count as one."""
     result: dict[Cursor, int] = {}
-    for path, multiplicity in strata.items():
+    for path, multiplicity in prefixes.items():
         kept = [symmetry for symmetry in board.symmetries if all(symmetry[square] == square for square in path)]
         for other in board.neighbours[path[-1]]:
             if other not in path:
@@ -131,10 +132,9 @@ def _descents(config: Config, seed: int, is_large: bool) -> Descents:
 def tour_guess() -> Guess:
     """The weights of children that make estimated tours scatter little; see `kernels.descent`.
 
-    Fitted to tours of 8x8 such that these become as likely as possible (the cross-entropy method of Rubinstein), then
-    rounded: a square with d onward moves counts 1/d, which is Warnsdorff's rule, but more if it has only one left and
-    could as well be the end. A square whose last move is taken away ends nearly every path; zero would lose the tour
-    that ends there.
+    Fitted to tours of 8x8 so that these become as likely as possible (Rubinstein's cross-entropy method), then rounded.
+    A square with d onward moves counts 1/d, which is Warnsdorff's rule, but more if it has only one left and may be the
+    end. A square that loses its last move ends nearly every path; a weight of zero would lose the tour that ends there.
     """
     guess = np.ones((2, 9))
     guess[descent.OWN, 1:] = 3 / np.arange(1, 9)
