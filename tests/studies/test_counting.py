@@ -224,7 +224,7 @@ def test_without_the_mirror_there_are_more_states_and_as_many_tours():
 
 def test_tables_never_grow_beyond_the_memory_allowed():
     effort = Effort(memory=1_000_000)
-    with pytest.raises(BadRequest, match=r"more memory than the limit.*--memory"):
+    with pytest.raises(BadRequest, match=r"more than the memory allowed.*--memory"):
         count_cycles(Board(6, 8), effort)
     assert 0 < effort.peak_bytes <= effort.memory
 
