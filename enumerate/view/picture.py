@@ -252,7 +252,7 @@ def heat_svg(board: Board, squares: Mapping[int, Heat], title: str) -> str:
 
 
 def shade_of(value: float, most: float, least: float = 0.0) -> str:
-    """From the least to the most: the differences are what the map is for. If all are equal, a shade between."""
+    """The shade between the least and the greatest value; one in between if all are equal."""
     if most <= least:
         return SHADES[len(SHADES) // 3]
     return SHADES[max(0, min(len(SHADES) - 1, int((value - least) * len(SHADES) / (most - least))))]

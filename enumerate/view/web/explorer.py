@@ -94,7 +94,7 @@ def status_json(now: Snapshot, _query: Query) -> Response:
 
 
 def described(now: Snapshot, most_rows: int) -> dict[str, Any]:
-    """What every page about a run shows of it in words, with a table of at most so many start squares."""
+    """What the overview and the report share, with a table of at most `most_rows` start squares."""
     config, manifest = now.run.config, now.run.manifest
     is_finished = now.state == "exhausted" and not strategy_of(config).is_complete
     settings = {**identity_of(config), "max": config.max, "tours": config.tours, "created": manifest.created}
@@ -239,7 +239,7 @@ def player(board: Board, found: Found) -> dict[str, Any]:
 
 
 def _picture(board: Board, found: Found, numbered: int) -> Markup | None:
-    """A picture for a page, with numbers up to so many squares; None if the board is too large for one."""
+    """A picture for a page, with numbers on boards of at most `numbered` squares; None if the board is too large."""
     if board.squares > SVG_SQUARES:
         return None
     return Markup(tour_svg(board, found.squares, found.is_closed, board.squares <= numbered))

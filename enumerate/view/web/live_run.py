@@ -1,4 +1,4 @@
-"""Runs by name, each as it is now, read again and again while a search may write to it, and never loaded whole.
+"""Runs by name, each in its current state, read again while a search may write to it, and never loaded whole.
 
 Records never change, so each is read once. New ones can appear: they are listed again, at most once a second.
 """
@@ -70,7 +70,7 @@ class Snapshot:
 
     @property
     def stamp(self) -> str:
-        """A text that changes whenever something that is shown has changed."""
+        """Changes whenever something on the page has changed."""
         slices = sum(job.slices for job in self.jobs)
         return f"{self.run.manifest.id[:8]}-{slices}-{self.totals['iterations']}-{self.state}"
 
@@ -122,7 +122,7 @@ class LiveRun:
         self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
-        """What `view` makes of the run as it is now; once more if a running search has replaced a file meanwhile."""
+        """The result of `view` for the current run; repeated if a running search has replaced a file meanwhile."""
         for attempt in range(ATTEMPTS - 1):
             try:
                 return view(self._now(again=attempt > 0))

@@ -57,7 +57,7 @@ TITLES = {409: "The run cannot be read"}
 
 
 def make_app(output: str | None = None, fresh_seconds: float = FRESH_SECONDS) -> ASGIApp:
-    """The site for the run or the folder of runs at `output`, read again after so many seconds; None: without runs."""
+    """The site for the run or the folder of runs at `output`, read again after `fresh_seconds`; None: without runs."""
     files = Mount("/static", StaticFiles(directory=STATIC))
     routes: list[BaseRoute] = [*explorer.routes(Library(output, fresh_seconds)), *play.routes(), files]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
