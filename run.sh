@@ -3,6 +3,7 @@
 # ./run.sh ray ...         the `ray` command, to start the nodes of a cluster
 # ./run.sh test            check format, lint, types and layers, and run the tests
 # ./run.sh test --all      also run the slow, cluster and browser tests
+# ./run.sh test --lowest   run the default tests with the oldest packages that pyproject.toml allows
 # ./run.sh coverage        show the lines and branches that no test runs; the kernels run as plain Python
 # ./run.sh golden          rewrite the signatures of tests/golden and print what changed
 # ./run.sh lock            update the locks from pyproject.toml; versions change only where they must
@@ -75,6 +76,18 @@ install_for() {
     if needs_ray "$@"; then install requirements-cluster.lock; else install requirements.lock; fi
 }
 
+needs_uv() { command -v uv >/dev/null || die "no uv found; install it with: pip install uv"; }
+
+# The oldest Python too; what pyproject.toml does not name is as new as it can be.
+install_lowest() {
+    needs_uv
+    venv=$root/.venv-lowest
+    uv venv --quiet --clear --python 3.11 "$venv"
+    uv pip install --quiet --python "$venv/bin/python" --resolution lowest-direct -r "$root/pyproject.toml" \
+        --extra cluster --extra data --extra s3 --extra web --extra test
+    uv pip list --python "$venv/bin/python"
+}
+
 find_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 run_tests() {
@@ -90,7 +103,7 @@ run_tests() {
     echo "== types";   mypy
     echo "== layers";  lint-imports
     if [ -z "$all" ]; then
-        echo "== tests"; (in_memory; side_by_side -m "not slow and not cluster and not browser" "$@")
+        echo "== tests"; default_tests "$@"
         return
     fi
     local first=0 second=0
@@ -100,6 +113,8 @@ run_tests() {
     # 5: pytest found no matching tests.
     case $first-$second in 0-0 | 0-5 | 5-0) ;; *) return 1 ;; esac
 }
+
+default_tests() { (in_memory; side_by_side -m "not slow and not cluster and not browser" "$@"); }
 
 side_by_side() { python -m pytest -n auto --maxprocesses 4 "$@"; }
 
@@ -117,6 +132,13 @@ pin() {
 case ${1:-} in
 test)
     shift
+    if [ "${1:-}" = --lowest ]; then
+        shift
+        install_lowest
+        cd "$root"
+        PATH=$venv/bin:$PATH default_tests "$@"
+        exit
+    fi
     install requirements-test.lock
     run_tests "$@"
     ;;
@@ -126,7 +148,7 @@ coverage)
     export PATH=$venv/bin:$PATH
     # Coverage does not see compiled code, so the kernels also run as plain Python, on tiny boards. It does not follow
     # worker processes and commands that tests start.
-    (in_memory; side_by_side -q -m "not slow and not cluster and not browser" --cov --cov-report=)
+    default_tests -q --cov --cov-report=
     NUMBA_DISABLE_JIT=1 python -m pytest -q tests/kernels/test_tiny_boards.py --cov --cov-append --cov-report=
     exec coverage report
     ;;
@@ -136,7 +158,7 @@ golden)
     exec "$venv/bin/python" -m tests.golden
     ;;
 lock)
-    command -v uv >/dev/null || die "no uv found; install it with: pip install uv"
+    needs_uv
     cd "$root"
     pin requirements.lock --extra s3 --extra web
     pin requirements-cluster.lock --extra s3 --extra web --extra cluster

@@ -18,7 +18,7 @@ from enumerate.plan import sizes
 from enumerate.plan.plan import make_plan
 from enumerate.view.web.live_run import LiveRun
 
-from ..support.commands import command, environment_with
+from ..support.commands import called, environment_with
 from ..support.runs import damage, run_files, run_serially, small
 from ..support.searches import config_for
 
@@ -73,6 +73,7 @@ def modules_of(*words, cwd):
     return {line.rpartition("|")[2].strip() for line in lines}
 
 
+@pytest.mark.parametrize("whole", ["exhaustive"], indirect=True)
 @pytest.mark.parametrize(
     "words", [("show",), ("export", "--max", 2), ("verify",), ("report",), ("--help",)], ids=lambda words: words[0]
 )
@@ -95,21 +96,35 @@ def test_a_run_without_its_plan_is_read_as_before_and_the_same_command_writes_it
 
 
 def test_a_damaged_plan_is_named_by_every_command_and_mended_as_the_message_says(tmp_path):
-    words = ("--size", 6, "--start", "a1", "--split", 4, "--max", 9_000, "--quiet", "--output", "run")
-    assert command(*words, cwd=tmp_path).returncode == 0
+    words = (
+        "--size",
+        6,
+        "--start",
+        "a1",
+        "--split",
+        4,
+        "--max",
+        9_000,
+        "--executor",
+        "serial",
+        "--quiet",
+        "--output",
+        "run",
+    )
+    assert called(*words, cwd=tmp_path).returncode == 0
     plan = tmp_path / "run" / PLAN
     whole = plan.read_bytes()
     plan.write_bytes(whole[:-100])
     for each in (words, ("show", "run"), ("verify", "run")):
-        done = command(*each, cwd=tmp_path)
+        done = called(*each, cwd=tmp_path)
         assert done.returncode == 4, done.stderr
         assert (
             "damaged, its checksum does not match: run/_run/plan; remove it, and the command of the run" in done.stderr
         )
     plan.unlink()
-    assert command(*words, cwd=tmp_path).returncode == 0
+    assert called(*words, cwd=tmp_path).returncode == 0
     assert plan.read_bytes() == whole
-    assert command("verify", "run", cwd=tmp_path).returncode == 0
+    assert called("verify", "run", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("values", [{}, {"split": 5}], ids=["not split", "split otherwise"])

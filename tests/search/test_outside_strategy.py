@@ -35,31 +35,33 @@ def test_a_strategy_from_outside_is_killed_continued_and_verified(folder):
         process.kill()
         process.wait()
     assert "shift" in json.loads((folder / "killed/_run/run.json").read_text())
-    done = command(*words, "killed", cwd=folder)
+    done = command(*words, "killed", "--executor", "serial", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "164 directed tours = OEIS A079137" in done.stdout
     assert command("verify", "killed", cwd=folder).stdout.startswith("sound: ")
-    assert command(*words, "whole", "--quiet", cwd=folder).returncode == 0
+    assert command(*words, "whole", "--executor", "serial", "--quiet", cwd=folder).returncode == 0
     assert part_sums(folder / "killed") == part_sums(folder / "whole")
 
 
 def test_its_setting_is_part_of_the_identity_and_the_order_and_not_of_the_tours(folder):
-    found = {}
+    found, words = {}, (*ROTATED, "--size", "3x4", "--start", "a1,b1", "--executor", "serial", "--quiet")
     for first in ("0", "5"):
-        done = command(*ROTATED, "--size", "3x4", "--first-move", first, "--start", "a1,b1", "--quiet", cwd=folder)
+        done = command(*words, "--first-move", first, cwd=folder)
         assert done.returncode == 0, done.stderr
         place = folder / f"output/both-3x4-a1+b1-rotated-ROTATED-first-move{first}"
         assert json.loads((place / "_run/run.json").read_text())["identity"]["first-move"] == int(first)
         found[first] = part_sums(place), rows_of(place)
     assert found["0"][0] != found["5"][0]
     assert found["0"][1] == found["5"][1]
-    other = command(*ROTATED, "--size", "3x4", "--first-move", "1", "--start", "a1,b1", "--output", place, cwd=folder)
+    other = command(*words, "--first-move", "1", "--output", place, cwd=folder)
     assert other.returncode == 2
     assert "first-move 5 there, 1 asked for" in other.stderr
 
 
 def test_a_config_file_names_it_and_its_setting(folder):
-    (folder / "some.toml").write_text('strategy = "rotated:ROTATED"\nsize = "3x4"\nmax = 0\nfirst-move = 7\n')
+    (folder / "some.toml").write_text(
+        'strategy = "rotated:ROTATED"\nsize = "3x4"\nmax = 0\nfirst-move = 7\nexecutor = "serial"\n'
+    )
     done = command("--config", "some.toml", "--json", cwd=folder)
     assert json.loads(done.stdout)["config"]["first-move"] == 7
     assert json.loads(done.stdout)["total"]["tours_open"] == 16

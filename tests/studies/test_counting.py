@@ -353,7 +353,7 @@ def test_ctrl_c_ends_it_at_once(tmp_path):
         text=True,
         stderr=subprocess.PIPE,
     )
-    wait_for(lambda: seconds_of(process.pid) > 2)  # it counts; to its end it would take a minute of them
+    wait_for(lambda: seconds_of(process.pid) > 1.5)  # it counts; to its end it would take a minute of them
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err

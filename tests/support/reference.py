@@ -5,16 +5,18 @@ One iteration is one placement of the knight. Squares are (row, column) here; `n
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from random import Random
 
 JUMPS = ((1, 2), (1, -2), (-1, 2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-2, -1))
 
 
+@cache
 def moves(square, rows, cols):
     """The squares a knight's move away."""
     row, col = square
-    return [(row + a, col + b) for a, b in JUMPS if 0 <= row + a < rows and 0 <= col + b < cols]
+    return tuple((row + a, col + b) for a, b in JUMPS if 0 <= row + a < rows and 0 <= col + b < cols)
 
 
 def number(square, cols):
