@@ -170,7 +170,8 @@ def shares(title: str, quiet: bool, check: Callable[[], None] | None = None) -> 
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+    console.quiet = quiet or not console.is_terminal  # rich before 14.3 ends even a disabled bar with a line
+    with Progress(console=console, transient=True, disable=console.quiet) as progress:
         task = progress.add_task(title, total=1.0)
 
         def advance(share: float) -> None:
