@@ -16,7 +16,7 @@ from enumerate.ledger.parts import PartWriter, tours_columns, tours_schema
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import Part
 
-from ..support.commands import command
+from ..support.commands import called
 from ..support.runs import damage, run_serially, small
 from ..support.searches import copied
 
@@ -224,14 +224,14 @@ def test_damage_gives_exit_code_4_and_names_the_file(run_folder, tmp_path):
     harmed = bytearray(path.read_bytes())
     harmed[50] ^= 1
     path.write_bytes(harmed)
-    done = command("verify", run_folder, cwd=tmp_path)
+    done = called("verify", run_folder, cwd=tmp_path)
     assert done.returncode == 4
     assert path.name in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_folder_that_is_no_run_is_a_bad_request(tmp_path):
-    done = command("verify", "nowhere", cwd=tmp_path)
+    done = called("verify", "nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 

@@ -524,7 +524,7 @@ def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path, expecte
         ("{} --workers 1 2>&-", 0),
         ("{} --workers 1 --json 2>&- | python3 -c 'import json, sys; json.load(sys.stdin)'", 0),
         pytest.param("env -u HOME -u XDG_CACHE_HOME {}", 0, marks=pytest.mark.slow),  # compiles for itself alone
-        ("ulimit -n 40; {} --workers 50", 0),
+        pytest.param("ulimit -n 40; {} --workers 50", 0, marks=pytest.mark.slow),
     ],
 )
 def test_odd_surroundings_change_neither_tours_nor_exit_code(tmp_path, shell, code):
@@ -544,6 +544,7 @@ def test_odd_surroundings_change_neither_tours_nor_exit_code(tmp_path, shell, co
     assert verify(Run(tmp_path / "a [" / "b]")).damage == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
     with started(
         "--size", 8, "--max", 0, "--tours", 10**9, "--workers", 24, "--output", "run", cwd=tmp_path

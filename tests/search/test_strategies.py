@@ -550,10 +550,16 @@ def test_the_manifest_gives_back_the_config_of_the_run(done, name):
     assert make_plan(config) == make_plan(report.config)
 
 
-@pytest.mark.parametrize(("name", "workers"), [("backtrack", 1), ("greedy", 2), ("divide", 1), ("without a corner", 1)])
-def test_processes_write_the_same_parts_as_one_process(done, name, workers, tmp_path):
+WITH_WORKERS = [
+    "greedy",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("backtrack", "divide", "without a corner")),
+]
+
+
+@pytest.mark.parametrize("name", WITH_WORKERS)
+def test_processes_write_the_same_parts_as_one_process(done, name, tmp_path):
     folder, report = done(name)
-    other = run_serially(config_of(name, tmp_path / "run", executor="processes", workers=workers))
+    other = run_serially(config_of(name, tmp_path / "run", executor="processes", workers=2))
     assert part_sums(tmp_path / "run") == part_sums(folder) != {}
     assert counted(other.summary) == counted(report.summary)
     assert damage(tmp_path / "run") == []

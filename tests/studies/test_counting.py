@@ -25,7 +25,7 @@ from enumerate.studies.count.reach import cost, memory_limit
 from enumerate.studies.count.steps import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
 
 from ..support import counting_reference as reference
-from ..support.commands import arguments, command, environment_with, seconds_of, wait_for
+from ..support.commands import arguments, called, environment_with, seconds_of, wait_for
 from ..support.published import ROWS, per_square
 from ..support.searches import config_for, search
 
@@ -273,7 +273,7 @@ def test_memory_is_what_was_asked_for_and_never_more_than_is_free():
 
 
 def test_the_command_prints_the_count_and_its_source(tmp_path):
-    done = command("count", "--size", "6x7", "--variant", "closed", cwd=tmp_path)
+    done = called("count", "--size", "6x7", "--variant", "closed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     first, last = done.stdout.splitlines()
     assert first == "closed tours of 6x7  1,067,638  undirected cycles = OEIS A175881"
