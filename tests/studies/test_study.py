@@ -115,7 +115,7 @@ def test_a_study_that_was_killed_is_continued(tmp_path, how):
         os.kill(process.pid, how)
         _, said = process.communicate(timeout=60)
     assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
-    assert how == signal.SIGKILL or "run the same command again to continue" in said
+    assert how == signal.SIGKILL or "every finished run is kept, and the same command continues" in said
     assert 5 <= done() < 40
     assert main([*words]) == 0
     corners = rows(tmp_path / "it", "corners")
