@@ -306,7 +306,7 @@ def test_a_profile_without_boto3_is_refused_and_keys_of_the_environment_do_witho
 @pytest.mark.parametrize(
     ("output", "words"),
     [
-        ("s3://key:secret@bucket/run", "credentials belong into the environment"),
+        ("s3://key:secret@bucket/run", "put credentials into the environment"),
         ("s3:///run", "names no bucket"),
         ("s3://bucket//run", "plain names between the slashes"),
         ("s3://bucket/run#2", "plain names between the slashes"),
@@ -316,7 +316,7 @@ def test_a_profile_without_boto3_is_refused_and_keys_of_the_environment_do_witho
         ("s3://bucket/r\tun", "plain names between the slashes"),
         ("s3://bucket:80/run", "plain names between the slashes"),
         ("s3:/bucket/run", "two slashes after its colon"),
-        ("hdfs://host/run", "output is a folder, or an address that begins with s3, gs"),
+        ("hdfs://host/run", "output must be a folder or an address that begins with s3, gs"),
     ],
 )
 def test_a_strange_address_of_the_output_is_refused(tmp_path, output, words):
