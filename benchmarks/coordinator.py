@@ -30,7 +30,7 @@ from rich.console import Console  # noqa: E402
 from enumerate.executors.events import Finished  # noqa: E402
 from enumerate.executors.supervisor import Done, Outcome, Pool, Ready, Supervisor  # noqa: E402
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
-from enumerate.ledger.manifest import create_manifest, seal  # noqa: E402
+from enumerate.ledger.manifest import Extent, create_manifest, seal  # noqa: E402
 from enumerate.ledger.records import JobProgress, record_lists  # noqa: E402
 from enumerate.ledger.storage import Entry, Hold  # noqa: E402
 from enumerate.ledger.storage.protocol import Buffer  # noqa: E402
@@ -310,10 +310,12 @@ def resume_times(names: int) -> dict[str, float]:
     storage, plan = Listed(64, names // 64), [Job(number, (number,)) for number in range(64)]
     records = seconds_of(lambda: deque(storage.entries(COMMITS), 0))
     parts = seconds_of(lambda: deque(storage.entries("tours"), 0))
-    progress = tidied(storage, plan)
+    progress = tidied(storage, plan, Extent())
     return {
         "the records, by name": seconds_of(lambda: record_lists(storage, plan)) - records,
-        "records and parts, what is unrecorded found": seconds_of(lambda: tidied(storage, plan)) - records - parts,
+        "records and parts, what is unrecorded found": seconds_of(lambda: tidied(storage, plan, Extent()))
+        - records
+        - parts,
         "the parts again, by size": seconds_of(lambda: check_parts(storage, progress, SIZES, print)) - parts,
     }
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_name, patterns
 from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
-from ..ledger.parts import PartWriter, distinct_schema, symmetry_column, tour_column
+from ..ledger.parts import PartWriter, distinct_schema, names_column, symmetry_column, tour_column
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.config import usable_cores
 from ..model.errors import BadRequest
@@ -133,7 +133,7 @@ class Source:
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
         self.parts: dict[str, list[Part]] = {variant: [] for variant in asked}
         for part in run.parts():
-            self.parts.setdefault(part.kind, []).append(part)
+            self.parts.setdefault(part.holds, []).append(part)
         self.tours = sum(map(self.count, self.parts))
 
     def count(self, variant: str) -> int:
@@ -198,7 +198,8 @@ def _files(source: Source, variants: list[Classes], group_bytes: int, groups: in
     for variant in source.parts:
         sums, parts = Counter[str](), list[Part]()
         blocks = _counted(source.packing, source.blocks(variant), sums)
-        for data, rows in _parts(source.packing, blocks, group_bytes, groups):
+        schema = distinct_schema(source.run.config, variant)
+        for data, rows in _parts(source.packing, schema, blocks, group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
             yield parts[-1].name.removeprefix(f"{DISTINCT}/"), data
@@ -206,14 +207,16 @@ def _files(source: Source, variants: list[Classes], group_bytes: int, groups: in
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
-def _parts(packing: Packing, blocks: Blocks, group_bytes: int, groups: int) -> Iterator[tuple[memoryview, int]]:
-    writer = PartWriter(distinct_schema(packing.board))
+def _parts(
+    packing: Packing, schema: pa.Schema, blocks: Blocks, group_bytes: int, groups: int
+) -> Iterator[tuple[memoryview, int]]:
+    writer = PartWriter(schema)
     group_rows = max(1, group_bytes // (8 * packing.key))
     for group in regrouped(blocks, group_rows):
         if writer.rows == groups * group_rows:
             yield writer.close(), writer.rows
-            writer = PartWriter(writer.schema)
-        writer.write(_columns(packing, group))
+            writer = PartWriter(schema)
+        writer.write(_columns(packing, schema, group))
     if writer.rows:
         yield writer.close(), writer.rows
 
@@ -234,15 +237,14 @@ def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
         yield np.concatenate(waiting)
 
 
-def _columns(packing: Packing, rows: Rows) -> list[pa.Array]:
+def _columns(packing: Packing, schema: pa.Schema, rows: Rows) -> list[pa.Array]:
     kinds = packing.kinds(rows)
     starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
-    names = pa.array([packing.board.name(int(start)) for start in starts])
     return [
-        tour_column(packing.tours(rows), packing.board),
+        tour_column(packing.tours(rows), schema.field("tour").type),
         pa.array(kinds.multiplicity.astype(np.int32)),
         pa.array(packing.value(rows, FOUND).astype(np.int64)),
-        pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names),
+        names_column(codes, (packing.board.name(int(start)) for start in starts)),
         pa.array(packing.value(rows, ITERATION).astype(np.int64)),
         pa.array(kinds.structured),
         symmetry_column(kinds.symmetry),

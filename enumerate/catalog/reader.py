@@ -18,17 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from ..ledger import parts
 from ..ledger.layout import MANIFEST, PLAN, is_of_start
 from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
-from ..ledger.parts import (
-    TIMES_SCHEMA,
-    decode_squares,
-    decode_symmetries,
-    decode_tours,
-    distinct_schema,
-    open_part,
-    tours_schema,
-)
 from ..ledger.records import (
     JobProgress,
     ReadRecord,
@@ -40,7 +32,7 @@ from ..ledger.records import (
     records,
 )
 from ..ledger.storage import Storage, open_storage
-from ..ledger.summary import summary_table
+from ..ledger.summary import summary_table, totals_of
 from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
@@ -131,13 +123,15 @@ class Run:
     def _parts(self, start: str | None, kinds: Sequence[str]) -> Iterator[Part]:
         if start is not None:
             start = self.board.name(self.board.square(start))
+            if not all(job.prefix for job in self.plan):
+                raise BadRequest(f"the parts of this run mix start squares, see their column `start`: {start!r}")
         return (
             part
             for job in self.progress
-            if start is None or self.config.expand or start == self.board.name(job.job.start)
+            if start is None or self.config.expand or start == job.job.start_name(self.board)
             for result in self.records(job)
             for part in result.parts
-            if part.kind in kinds and (start is None or is_of_start(part.name, start))
+            if part.holds in kinds and (start is None or is_of_start(part.name, start))
         )
 
     def tours(
@@ -169,8 +163,8 @@ class Run:
 
         `data` is its content if it was read before; it is never larger than a slice.
         """
-        for rows in self._read(part, tours_schema(self.board), batch_tours, data):
-            yield decode_tours(rows, self.board, part.kind == "closed", part.name)
+        for rows in self._read(part, self._tours_schema(part), batch_tours, data):
+            yield parts.decode_tours(rows, self.config, part.holds, part.name)
 
     def checked_part(self, part: Part, batch_tours: int) -> Iterator[Batch]:
         """The same, compared with the record: size, checksum and number of tours, and none leaves the board."""
@@ -185,7 +179,7 @@ class Run:
 
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
         """Some tours of one part, by their numbers from 0, ascending; row groups without any are skipped."""
-        with self._opened(part, tours_schema(self.board), None) as file:
+        with self._opened(part, self._tours_schema(part), None) as file:
             first, tables = 0, []
             for group in range(file.num_row_groups):
                 after = first + file.metadata.row_group(group).num_rows
@@ -194,7 +188,7 @@ class Run:
                     tables.append(file.read_row_group(group, use_threads=False).take(here))
                 first = after
         (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
-        return decode_tours(batch, self.board, part.kind == "closed", part.name)
+        return parts.decode_tours(batch, self.config, part.holds, part.name)
 
     def structured(self, part: Part) -> NDArray[np.bool_]:
         return np.asarray(self._column(part, "structured").to_numpy())
@@ -202,14 +196,14 @@ class Run:
     def symmetries(self, part: Part) -> NDArray[np.uint8]:
         """Indices into SYMMETRIES."""
         column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
-        return decode_symmetries(column, part.name)
+        return parts.decode_symmetries(column, part.name)
 
     def iterations(self, part: Part) -> NDArray[np.int64]:
         return np.asarray(self._column(part, "iteration").to_numpy())
 
     def _column(self, part: Part, name: str) -> pa.ChunkedArray:
         """One column of a part; the tours are not decoded. Threads would cost more than they save."""
-        with self._opened(part, tours_schema(self.board), None) as file:
+        with self._opened(part, self._tours_schema(part), None) as file:
             return file.read(columns=[name], use_threads=False).column(name)
 
     def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
@@ -219,8 +213,8 @@ class Run:
         if record is None:
             raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.output!r}")
         for part in record.parts:
-            if part.kind in kinds:
-                for rows in self._read(part, distinct_schema(self.board), batch_tours, None):
+            if part.holds in kinds:
+                for rows in self._read(part, parts.distinct_schema(self.config, part.holds), batch_tours, None):
                     yield self._distinct(rows, part)
 
     def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
@@ -228,38 +222,37 @@ class Run:
         squares = np.array([self.board.square(name) for name in start.dictionary.to_pylist()], dtype=np.int64)
         plain = ("multiplicity", "found", "iteration", "structured")
         return DistinctTours(
-            tours=decode_squares(rows.column("tour"), self.board),
+            tours=parts.decode_squares(rows.column("tour"), self.board),
             start=squares[start.indices.to_numpy()],
-            symmetry=decode_symmetries(rows.column("symmetry"), part.name),
+            symmetry=parts.decode_symmetries(rows.column("symmetry"), part.name),
             **{name: rows.column(name).to_numpy(zero_copy_only=False) for name in plain},
         )
 
     def times(self, start: str | None = None) -> pa.Table:
         """What each tour took, where the strategy makes one tour after the other."""
         rows = (rows for part in self._parts(start, (TIMES,)) for rows in self.read_times(part))
-        return pa.Table.from_batches(rows, schema=TIMES_SCHEMA)
+        return pa.Table.from_batches(rows, schema=parts.times_schema(self.config))
 
     def read_times(self, part: Part, data: bytes | None = None) -> Iterator[pa.RecordBatch]:
-        return self._read(part, TIMES_SCHEMA, BATCH_TOURS, data)
+        return self._read(part, parts.times_schema(self.config), BATCH_TOURS, data)
+
+    def _tours_schema(self, part: Part) -> pa.Schema:
+        return parts.tours_schema(self.config, part.holds)
 
     def _read(self, part: Part, schema: pa.Schema, batch_rows: int, data: bytes | None) -> Iterator[pa.RecordBatch]:
         with self._opened(part, schema, data) as file:
             yield from file.iter_batches(batch_rows)
 
     def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> AbstractContextManager[pq.ParquetFile]:
-        return open_part(self.storage.read(part.name) if data is None else data, schema, part.name)
+        return parts.open_part(self.storage.read(part.name) if data is None else data, schema, part.name)
 
     def summary(self) -> pa.Table:
-        """One row for each start square, from the records as they are now."""
-        return self._summary.slice(0, self._summary.num_rows - 1)
+        """One row for each start square, or for each job without one, from the records as they are now."""
+        return summary_table(self.config, self.progress)
 
     def totals(self) -> dict[str, Any]:
         """The sums of the summary, by column name."""
-        return dict(self._summary.slice(self._summary.num_rows - 1).to_pylist()[0])
-
-    @cached_property
-    def _summary(self) -> pa.Table:
-        return summary_table(self.config, self.progress)
+        return totals_of(self.summary())
 
 
 def _kinds(variant: str | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ..ledger import layout
 from ..ledger.layout import parse_part_name, part_name, record_name
 from ..ledger.manifest import find_distinct, fingerprint
-from ..ledger.parts import COUNTED, TIMES_SCHEMA, counts_of
+from ..ledger.parts import COUNTED, Content, counts_of, times_schema
 from ..ledger.records import JobProgress, RecordList, check_part, name_of, read_record, record_lists, records
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
@@ -78,6 +78,12 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
                 advance(1 / len(run.plan))
         ended = not run.manifest.epoch and not run.storage.exists(layout.DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
+        concluded = run.manifest.concluded
+        if not verdict.damage and (verdict.records < concluded.records or verdict.parts < concluded.parts):
+            verdict.damage.append(
+                f"missing, {verdict.records:,} records of {verdict.parts:,} parts are there,"
+                f" and {run.storage.where(layout.MANIFEST)} counts {concluded.records:,} of {concluded.parts:,}"
+            )
         if not verdict.damage:  # else parts of damaged records would be called foreign
             distinct = _distinct(run, fingerprint(verdict.named.values()), verdict)
             _foreign_files(run, found, progress, verdict.named.keys() | distinct, verdict)
@@ -112,7 +118,14 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {layout.MANIFEST, layout.LOCK, *FILES, *([layout.PLAN] if needs_estimates(run.config) else [])}
+    known = {
+        layout.MANIFEST,
+        layout.LOCK,
+        layout.README,
+        layout.TOURS_SQL,
+        *FILES,
+        *([layout.PLAN] if needs_estimates(run.config) else []),
+    }
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
             f"left by a late worker, the command of the run removes it: {record_name(job, *short)}"
@@ -128,7 +141,7 @@ def _foreign_files(
         part = parse_part_name(name)
         following = unfinished.get(part.job) if part else None
         is_next = part and following and part.slice == following.number
-        if part and not verdict.complete and (is_next or part.cut is not None or part.kind == TIMES):
+        if part and not verdict.complete and (is_next or part.cut is not None or part.holds == TIMES):
             continue  # what a lost worker published without a record
         verdict.damage.append(f"not a file of this run: {name}")
 
@@ -164,7 +177,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
                 counts.update(counts_of(batch))
         for part in result.parts:
             verdict.named[part.name] = part
-            if part.kind == TIMES:
+            if part.holds == TIMES:
                 _check_times(run, result, part, iterations)
     except Damaged as error:
         verdict.damage.append(str(error))
@@ -179,7 +192,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
 
 
 def _check_name(start: str, result: SliceResult, part: Part) -> None:
-    if part.name != part_name(part.kind, start, result.job, result.slice, result.cut, part.sha256):
+    if part.name != part_name(part.holds, start, result.job, result.slice, result.cut, part.sha256):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
 
 
@@ -187,7 +200,7 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
     """There is a time for each tour: it is known by its iteration."""
     data = check_part(run.storage, part)
     _check_name(result.start, result, part)
-    times = pa.Table.from_batches(run.read_times(part, data), schema=TIMES_SCHEMA)
+    times = pa.Table.from_batches(run.read_times(part, data), schema=times_schema(run.config))
     at, placements, attempts = (times[name].to_numpy() for name in ("iteration", "placements", "attempts"))
     if not of_tours or not np.array_equal(at, np.sort(np.concatenate(of_tours))):
         raise Damaged(f"damaged, not the times of its tours: {part.name}")
@@ -212,10 +225,10 @@ def _prefix(run: Run, job: Job, part: Part) -> Cursor:
 
 def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) -> Iterator[Batch]:
     """The tours of a part, each batch checked before it is handed on."""
-    _check_name(run.board.name(prefix[0]), result, part)
-    if run.config.variant not in (part.kind, "both"):
-        raise Damaged(f"damaged, {part.kind} tours in a run of {run.config.variant} ones: {part.name}")
-    last = result.before.iterations
+    _check_name(run.board.name(prefix[0]) if prefix else "", result, part)
+    if run.config.variant not in (part.holds, "both"):
+        raise Damaged(f"damaged, {part.holds} tours in a run of {run.config.variant} ones: {part.name}")
+    last, content = result.before.iterations, Content()
     for batch in run.checked_part(part, _BATCH_TOURS):
         wrong = _why_wrong(run, prefix, part, batch)
         if not wrong and (batch.iterations[0] <= last or (np.diff(batch.iterations) <= 0).any()):
@@ -223,8 +236,9 @@ def _sound_batches(run: Run, prefix: Cursor, result: SliceResult, part: Part) ->
         if wrong:
             raise Damaged(f"damaged, {wrong}: {part.name}")
         last = int(batch.iterations[-1])
+        content.add(batch)
         yield batch
-    if last > result.total.iterations:
+    if last > result.total.iterations or content.digest != part.content:
         raise Damaged(f"damaged, its tours are not those its record counts: {part.name}")
 
 
@@ -234,12 +248,12 @@ def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None
         return "a tour does not visit every square once"
     if not are_legal(board, tours).all():
         return "a tour has a step that is not a knight's move"
-    if (tours[:, 0] != prefix[0]).any():
+    if prefix and (tours[:, 0] != prefix[0]).any():
         return "a tour begins on another square"
     if (tours[:, : len(prefix)] != prefix).any():  # so the jobs of a start square have no tour in common
         return "a tour does not begin with the path of its job"
-    if (are_closed(board, tours) != (part.kind == "closed")).any():
-        return f"a tour is not {part.kind}"
+    if (are_closed(board, tours) != (part.holds == "closed")).any():
+        return f"a tour is not {part.holds}"
     place = places(board, tours)
     if (are_structured(board, tours, place) != batch.structured).any():
         return "a tour is not as structured as its column says"

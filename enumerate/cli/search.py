@@ -25,6 +25,7 @@ def search(
     fresh: Flag = False,
     check: str = "",
     yes: Flag = False,
+    repair: Flag = False,
     distinct: Flag = False,
     quiet: Flag = False,
     json_: Json = False,
@@ -36,6 +37,7 @@ def search(
         check: How to check a run before continuing it: sums reads every part, sizes only lists them.
             [default: sums in a folder, sizes on an object store]
         yes: Start a search for all tours even if, by estimate, it takes longer than a day or more disk than is free.
+        repair: Search slices again whose records are missing, because they or their parts were damaged and moved away.
         distinct: When the run is complete, write one tour for each class of tours, as the command distinct does.
         quiet: No progress and no summary; only errors.
         json_: Print one JSON document instead of the summary.
@@ -48,7 +50,7 @@ def search(
     from ..view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
-    report = run(config, observer(quiet), stop.heard, fresh, check, yes)
+    report = run(config, observer(quiet), stop.heard, fresh, check, yes, repair)
     classes = distinct_report(config.output, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
         tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
@@ -94,7 +96,7 @@ def plan(*, request: Request = NO_FLAGS) -> None:
     searched = sum(job.infeasible is None for job in jobs)
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [f"{config.tours:,} tours"] if config.tours else []
-    whose = "each" if len(jobs) == len({job.start for job in jobs}) else "for each start square"
+    whose = "each" if len(jobs) == len({job.group for job in jobs}) else "for each start square"
     tell(f"\n{searched:,} jobs, {' or '.join(limits)} {whose}")
     names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
     kernel = names[kernel_for(config.board)] if can_split(config) else ""

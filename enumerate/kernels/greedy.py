@@ -28,7 +28,7 @@ from .common import lowest, mix, nth_bit, popcount
 START, VARIANT, SEED, TIES, FAILURES, ONLY, ROWS, COLS, CLOCK, RULES = range(10)
 
 # How ties are broken.
-RANDOM, INDEX, POHL, ROTH, SQUIRREL = range(5)
+RANDOM, LOWEST, POHL, ROTH, SQUIRREL = range(5)
 
 # Columns of `efforts` (int64): the effort for one tour, including its failed attempts.
 PLACEMENTS, ATTEMPTS, NANOSECONDS = range(3)
@@ -84,7 +84,7 @@ def _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, t
             i += 1
         return np.int64(orderings[phase, i])
     best, best_key = np.int64(lowest(uint64(tied))), np.int64(0)
-    if ties == INDEX:
+    if ties == LOWEST:
         return best
     for i in range(8):
         if tied >> i & 1:

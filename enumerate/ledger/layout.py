@@ -20,7 +20,8 @@ TOURS = "tours"
 PART_FOLDERS = (TOURS, TIMES)
 DISTINCT = "distinct"
 DISTINCT_RECORD = f"{RUN_FILES}/distinct.json"
-SUMMARY_PARQUET, SUMMARY_CSV = "summary.parquet", "summary.csv"
+SUMMARY_PARQUET, SUMMARY_CSV, SUMMARY_JSON = "summary.parquet", "summary.csv", "summary.json"
+README, TOURS_SQL = "README.md", "tours.sql"
 
 _SEAL = 16  # digits of a checksum
 _PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to one folder
@@ -34,8 +35,8 @@ class RecordName(NamedTuple):
 
 
 class PartName(NamedTuple):
-    kind: str
-    start: str
+    holds: str
+    start: str  # empty if its job has no start square
     job: int
     slice: int
     cut: int | None
@@ -53,10 +54,11 @@ def parse_record_name(name: str) -> RecordName | None:
     return record if record and record_name(*record) == name else None
 
 
-def part_name(kind: str, start: str, job: int, slice_: int, cut: int | None, checksum: str) -> str:
+def part_name(holds: str, start: str, job: int, slice_: int, cut: int | None, checksum: str) -> str:
     """Times are never the same twice: their names end with a seal, the beginning of their checksum."""
-    folder, ending = (TIMES, f"-{checksum[:_SEAL]}") if kind == TIMES else (f"{TOURS}/variant={kind}", "")
-    return f"{folder}/start={start}/part-{_slice_name(job, slice_, cut)}{ending}.parquet"
+    folder, ending = (TIMES, f"-{checksum[:_SEAL]}") if holds == TIMES else (f"{TOURS}/variant={holds}", "")
+    of_start = f"start={start}/" if start else ""
+    return f"{folder}/{of_start}part-{_slice_name(job, slice_, cut)}{ending}.parquet"
 
 
 def parse_part_name(name: str) -> PartName | None:
@@ -64,7 +66,7 @@ def parse_part_name(name: str) -> PartName | None:
     if not match:
         return None
     cut = int(match[5]) if match[5] else None
-    part = PartName(match[1] or TIMES, match[2], int(match[3]), int(match[4]), cut, match[6] or "")
+    part = PartName(match[1] or TIMES, match[2] or "", int(match[3]), int(match[4]), cut, match[6] or "")
     return part if part_name(*part) == name else None
 
 
@@ -83,7 +85,7 @@ def patterns(folder: str) -> dict[str, str]:
         TOURS: f"{folder}/{TOURS}/variant=…/start=…/part-*.parquet",
         TIMES: f"{folder}/{TIMES}/start=…/part-*.parquet",
         DISTINCT: f"{folder}/{DISTINCT}/variant=…/part-*.parquet",
-        "summary": f"{folder}/{SUMMARY_PARQUET} and {SUMMARY_CSV}",
+        "summary": f"{folder}/{SUMMARY_PARQUET}, {SUMMARY_CSV} and {SUMMARY_JSON}",
     }
 
 
@@ -110,6 +112,6 @@ def _slice_name(job: int, slice_: int, cut: int | None) -> str:
 _SLICE = r"(\d{6,})-(\d{4,})(?:-to-(\d+))?"
 _RECORD = re.compile(rf"{COMMITS}/{_SLICE}\.json", re.ASCII)
 _PART = re.compile(
-    rf"(?:{TOURS}/variant=(open|closed)|{TIMES})/start=([a-z]+[0-9]+)/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
+    rf"(?:{TOURS}/variant=(open|closed)|{TIMES})(?:/start=([a-z]+[0-9]+))?/part-{_SLICE}(?:-([0-9a-f]{{{_SEAL}}}))?\.parquet",
     re.ASCII,
 )

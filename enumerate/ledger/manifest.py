@@ -31,6 +31,15 @@ _SEAL = "sha256"
 
 
 @dataclass(frozen=True)
+class Extent:
+    """How much a run has."""
+
+    records: int = 0
+    parts: int = 0
+    bytes: int = 0  # of the parts
+
+
+@dataclass(frozen=True)
 class Manifest:
     id: str  # another one after --fresh
     identity: dict[str, str | int | float | bool]
@@ -38,16 +47,17 @@ class Manifest:
     tours: int
     created: str
     versions: dict[str, str]
-    epoch: str  # whose workers may write now; empty after a coordinator has ended in order
+    epoch: str = ""  # whose workers may write now; empty after a coordinator has ended in order
+    concluded: Extent = Extent()  # what there was when a coordinator ended in order: less is damage
 
     def config(self, output: str) -> Config:
         """The config of the last call that had work to do."""
         values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
         return resolve({**values, "max": self.max, "tours": self.tours, "output": output})
 
-    def refuse_other_version(self, output: str) -> None:
-        """The same fields may mean something else in another version."""
-        if any(self.identity.get(key) != ours for key, ours in _VERSIONS.items()):
+    def refuse_other_search(self, output: str) -> None:
+        """What another search has begun can be read, and not continued."""
+        if self.identity["search"] != SEARCH_VERSION:
             raise BadRequest(
                 f"the run in {output!r} was made by another version of this program,"
                 f" {self.versions.get(DISTRIBUTION)}; choose another --output, or --fresh"
@@ -56,9 +66,10 @@ class Manifest:
     def refuse_other(self, config: Config) -> None:
         """A run is continued only by a config of the same identity."""
         other = identity_of(config)
-        keys = [key for key in other if self.identity.get(key) != other[key]]
+        keys = [key for key in {**other, **self.identity} if self.identity.get(key) != other.get(key)]
         if keys:
-            differing = ", ".join(f"{key} {self.identity.get(key)} there, {other[key]} asked for" for key in keys)
+            there, asked = ({key: each.get(key, "its default") for key in keys} for each in (self.identity, other))
+            differing = ", ".join(f"{key} {there[key]} there, {asked[key]} asked for" for key in keys)
             raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
 
     def of_call(self, config: Config, epoch: str) -> Manifest:
@@ -72,7 +83,7 @@ class Manifest:
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions(), "")
+    manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions())
     manifest = replace(manifest, epoch=manifest.new_epoch())
     storage.create(MANIFEST, _sealed(manifest))
     return manifest
@@ -84,7 +95,6 @@ def replace_manifest(storage: Storage, manifest: Manifest) -> None:
 
 def _sealed(manifest: Manifest) -> bytes:
     document = asdict(manifest)
-    document["shift"] = document.pop("epoch")  # its key in format 4
     document["budget"] = {name: document.pop(name) for name in ("max", "tours")}
     return seal(document)
 
@@ -92,16 +102,12 @@ def _sealed(manifest: Manifest) -> bytes:
 def read_manifest(storage: Storage) -> Manifest:
     document = unseal(storage.read(MANIFEST), storage.where(MANIFEST))
     try:
-        budget = document["budget"]
-        return Manifest(
-            id=document.get("id", ""),
-            identity=document["identity"],
-            max=budget["max"],
-            tours=budget["tours"],
-            created=document["created"],
-            versions=document["versions"],
-            epoch=document.get("shift", ""),  # like the id: runs of earlier versions can be read, to be refused
-        )
+        made_by = document["identity"]["format"]
+        if made_by != FORMAT_VERSION:
+            when = "an earlier version; search again" if made_by < FORMAT_VERSION else "a later version of this program"
+            raise BadRequest(f"the run in {storage.output!r} was made by {when}")
+        budget, concluded = document.pop("budget"), Extent(**document.pop("concluded"))
+        return Manifest(**document, **budget, concluded=concluded)
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
 
@@ -223,7 +229,7 @@ class Distinct:
 
 def fingerprint(parts: Iterable[Part]) -> str:
     """Differs between two states of a run: made of the names and checksums of its tours."""
-    lines = sorted(f"{part.name} {part.sha256}\n" for part in parts if part.kind != TIMES)
+    lines = sorted(f"{part.name} {part.sha256}\n" for part in parts if part.holds != TIMES)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

@@ -7,75 +7,108 @@ second with the iteration column delta-packed and statistics kept for it alone.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xxhash
 from numpy.typing import NDArray
 
 from ..model.batch import Batch
 from ..model.board import Board
-from ..model.config import Config
+from ..model.config import FORMAT_VERSION, Config
 from ..model.errors import Damaged
-from ..model.jobs import TIMES, Cursor, Part, Slice, SliceResult
+from ..model.jobs import TIMES, Job, Part, Slice, SliceResult
 from ..model.tour import SYMMETRIES, Tours, square_dtype
-from ..search.strategy import strategy_of
+from ..search.strategy import DEFAULT, identity_of, strategy_of
 from .layout import part_name
 from .storage import Storage
 
 
-def fields(kind: pa.DataType, *names: str, nullable: bool = False) -> list[pa.Field]:
-    return [pa.field(name, kind, nullable) for name in names]
+def described(name: str, kind: pa.DataType, description: str, nullable: bool = False) -> pa.Field:
+    """A column that says what it holds."""
+    return pa.field(name, kind, nullable, metadata={"description": description})
 
 
 # What is counted of tours, by its name in `Counts`.
 COUNTED = ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
 
-_KINDS = [*fields(pa.bool_(), "structured"), *fields(pa.dictionary(pa.int8(), pa.string()), "symmetry")]
+_NAMES = pa.dictionary(pa.int32(), pa.string())
+_SYMMETRY_NAMES = pa.array(SYMMETRIES)
+_KINDS = [
+    described("structured", pa.bool_(), "Whether the tour has the two moves next to each corner."),
+    described(
+        "symmetry", pa.dictionary(pa.int8(), pa.string()), f"How the tour is symmetric: {', '.join(SYMMETRIES)}."
+    ),
+]
 
 
-def tours_schema(board: Board) -> pa.Schema:
-    """A part of tours: `tour` holds the squares in the order of the visit, `iteration` counts placements until it was
-    found, and the rest is its kind.
-    """
-    return _schema(board, fields(pa.int64(), "iteration"))
+@lru_cache(maxsize=16)
+def tours_schema(config: Config, variant: str) -> pa.Schema:
+    """A part of tours. It has a column of start squares if its job has no start square."""
+    strategy = strategy_of(config)
+    start = [described("start", _NAMES, "Start square.")] if strategy.count_jobs(config) else []
+    when = described("iteration", pa.int64(), "Placements that the job had made when it found the tour.")
+    more = [described(each.name, pa.from_numpy_dtype(each.dtype), each.description) for each in strategy.columns]
+    return _schema(config, f"{variant} tours", [_tour(config), *start, when, *_KINDS, *more], variant)
 
 
-def distinct_schema(board: Board) -> pa.Schema:
-    """Distinct tours: the canonical tour of a class, how many undirected tours the class has, how many tours of the run
-    belong to it, where and when the first of them was found (least start square, then iteration), and of which kind
-    they are.
-    """
-    start = fields(pa.dictionary(pa.int32(), pa.string()), "start")
-    counts = [*fields(pa.int32(), "multiplicity"), *fields(pa.int64(), "found")]
-    return _schema(board, [*counts, *start, *fields(pa.int64(), "iteration")])
-
-
-def _schema(board: Board, between: Iterable[pa.Field]) -> pa.Schema:
-    width = square_dtype(board).itemsize
-    sizes = {"rows": str(board.rows), "cols": str(board.cols), "bytes_per_square": str(width)}
-    return pa.schema([*fields(pa.binary(board.length * width), "tour"), *between, *_KINDS], metadata=sizes)
-
-
-# What each tour took, its failed attempts included, for strategies that make one tour after the other. `iteration` is
-# that of the tour. It is a part of its own because it is never the same twice.
-TIMES_SCHEMA = pa.schema(
-    [
-        *fields(pa.int64(), "iteration", "placements", "attempts"),
-        *fields(pa.float64(), "seconds", nullable=True),  # not known of a tour that was begun in another slice
+@lru_cache(maxsize=16)
+def distinct_schema(config: Config, variant: str) -> pa.Schema:
+    """Distinct tours, and where the first one of each class was found: least start square, then iteration."""
+    first = "the first tour of the class that was found"
+    columns = [
+        _tour(config),
+        described("multiplicity", pa.int32(), "Undirected tours in the class."),
+        described("found", pa.int64(), "Tours of the run in the class."),
+        described("start", _NAMES, f"Start square of {first}."),
+        described("iteration", pa.int64(), f"Placements that the job had made when it found {first}."),
+        *_KINDS,
     ]
-)
+    return _schema(config, f"one {variant} tour for each class of tours", columns, variant)
 
-BEGINNING = 32  # squares at the beginning of a tour that are compared with the tour before it
-_STRIDE = 64  # tours; of a depth-first search only
-_SAMPLE = 1_000  # neighbours in each batch: to look at all would take a tenth of the time of the search
+
+@lru_cache(maxsize=16)
+def times_schema(config: Config) -> pa.Schema:
+    """What each tour took. It is a part of its own because it is never the same twice."""
+    columns = [
+        described("iteration", pa.int64(), "The iteration of the tour, by which it is known."),
+        described("placements", pa.int64(), "Placements it took, those of failed attempts included."),
+        described("attempts", pa.int64(), "Attempts it took, the last one included."),
+        described("seconds", pa.float64(), "Seconds it took; null if another slice began it.", nullable=True),
+    ]
+    return _schema(config, "what each tour took", columns, "")
+
+
+def _tour(config: Config) -> pa.Field:
+    kind = pa.binary(config.board.length * square_dtype(config.board).itemsize)
+    return described("tour", kind, "Squares in the order of the visit; the first is the start square.")
+
+
+def _schema(config: Config, content: str, columns: list[pa.Field], variant: str) -> pa.Schema:
+    """With the facts that a file says of itself: the same on every machine and in every release that searches alike."""
+    board, width = config.board, square_dtype(config.board).itemsize
+    missing = "" if board.missing is None else f"; {board.name(board.missing)} is missing"
+    facts = {
+        "content": f"{content} of the {board} board",
+        "format": str(FORMAT_VERSION),
+        "board": f"{board.rows} rows, {board.cols} columns{missing}",
+        "squares": f"{width} byte{'s, little endian' * (width > 1)} each: row * {board.cols} + column, from a1 = 0",
+        "variant": variant,
+        "strategy": config.strategy or DEFAULT,
+        "settings": json.dumps(identity_of(config), sort_keys=True),
+    }
+    about = {f"column {each.name}": each.metadata[b"description"] for each in columns}
+    return pa.schema(columns, metadata={name: value for name, value in {**facts, **about}.items() if value})
+
 
 _ENCODINGS = {"iteration": "DELTA_BINARY_PACKED", "placements": "DELTA_BINARY_PACKED"}
-_SYMMETRY_NAMES = pa.array(SYMMETRIES)
 
 
 class PartWriter:
@@ -107,18 +140,54 @@ class PartWriter:
         return memoryview(self.stream.getvalue()).cast("B")  # as signed bytes, it would not equal what is read back
 
 
-def tours_columns(batch: Batch, board: Board) -> list[pa.Array]:
-    return [
-        tour_column(batch.tours, board),
-        pa.array(batch.iterations),
-        pa.array(batch.structured),
-        symmetry_column(batch.symmetry),
-    ]
+class TourWriter(PartWriter):
+    """A part of tours in the making, and the checksum of its content."""
+
+    def __init__(self, config: Config, variant: str) -> None:
+        super().__init__(tours_schema(config, variant))
+        self.board, self.content = config.board, Content()
+
+    def add(self, batch: Batch) -> None:
+        start = [_start_column(batch.tours, self.board)] if "start" in self.schema.names else []
+        more = map(pa.array, batch.more)
+        when, structured = pa.array(batch.iterations), pa.array(batch.structured)
+        tours = tour_column(batch.tours, self.schema.field("tour").type)
+        self.write([tours, *start, when, structured, symmetry_column(batch.symmetry), *more])
+        self.content.add(batch)
 
 
-def tour_column(tours: Tours, board: Board) -> pa.Array:
-    squares = pa.py_buffer(np.ascontiguousarray(tours))
-    return pa.FixedSizeBinaryArray.from_buffers(tours_schema(board).field("tour").type, len(tours), [None, squares])
+class Content:
+    """A checksum of tours and of what is said of them, whatever their batches are and whoever writes them.
+
+    It is the XXH3 (128 bits) of those of the columns: squares, iterations as 64-bit words, whether closed and whether
+    structured as a byte, symmetries as indices into SYMMETRIES, and the columns of the strategy.
+    """
+
+    def __init__(self) -> None:
+        self._columns: list[xxhash.xxh3_128] = []
+
+    def add(self, batch: Batch) -> None:
+        columns = (*batch.columns, *batch.more)
+        self._columns = self._columns or [xxhash.xxh3_128() for _ in columns]
+        for checksum, column in zip(self._columns, columns, strict=True):
+            checksum.update(np.ascontiguousarray(column).data)
+
+    @property
+    def digest(self) -> str:
+        return xxhash.xxh3_128(b"".join(checksum.digest() for checksum in self._columns)).hexdigest()
+
+
+def tour_column(tours: Tours, kind: pa.DataType) -> pa.Array:
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(tours), [None, pa.py_buffer(np.ascontiguousarray(tours))])
+
+
+def _start_column(tours: Tours, board: Board) -> pa.Array:
+    squares, codes = np.unique(tours[:, 0], return_inverse=True)
+    return names_column(codes, map(board.name, squares.tolist()))
+
+
+def names_column(codes: NDArray[np.integer], names: Iterable[str]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(list(names)))
 
 
 def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
@@ -140,44 +209,43 @@ class Sink:
     """
 
     def __init__(self, storage: Storage, config: Config, slice_: Slice) -> None:
-        self.storage, self.board, self.slice = storage, config.board, slice_
-        self.write, self.times = config.write, strategy_of(config).has_times
-        self.images = image_tables(config, slice_.job.start)
-        self.diversity = Diversity(slice_.before.last_beginning, strategy_of(config).is_complete)
-        self.writers: dict[tuple[str, int], PartWriter] = {}
+        self.storage, self.config, self.slice = storage, config, slice_
+        self.images = image_tables(config, slice_.job)
+        self.writers: dict[tuple[str, str], TourWriter] = {}
+        self.times = PartWriter(times_schema(config)) if config.write and strategy_of(config).has_times else None
         self.published: dict[str, memoryview] = {}
         self._counts: Counter[str] = Counter()
 
     @property
     def counts(self) -> dict[str, int]:
         """By their names in `Counts`."""
-        times, diversity = len(self.images), self.diversity
-        numbers = {name: self._counts[name] * times for name in COUNTED}
-        sample = {"shared_squares": diversity.shared_squares, "neighbours": diversity.neighbours}
-        return {**numbers, "beginnings": diversity.beginnings * times, **sample}
+        return {name: self._counts[name] * len(self.images) for name in COUNTED}
 
     def take(self, batch: Batch) -> None:
         """Count and encode a batch; its memory may be used again afterwards."""
         self._counts.update(counts_of(batch))
-        self.diversity.add(batch.tours)
-        if not self.write:
+        if not self.config.write:
             return
         for variant, tours in _by_variant(batch):
             for start, table in self.images.items():
                 image = tours if table is None else replace(tours, tours=table[tours.tours])
-                self._writer(variant, start, tours_schema(self.board)).write(tours_columns(image, self.board))
+                self._writer(variant, start).add(image)
         if self.times:
-            self._writer(TIMES, self.slice.job.start, TIMES_SCHEMA).write(times_columns(batch))
+            self.times.write(times_columns(batch))
 
-    def _writer(self, kind: str, start: int, schema: pa.Schema) -> PartWriter:
-        if (kind, start) not in self.writers:
-            self.writers[kind, start] = PartWriter(schema)
-        return self.writers[kind, start]
+    def _writer(self, variant: str, start: str) -> TourWriter:
+        if (variant, start) not in self.writers:
+            self.writers[variant, start] = TourWriter(self.config, variant)
+        return self.writers[variant, start]
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
         """`cut`: after how many iterations the budget ended the slice, if it did."""
-        ordered = sorted(self.writers.items(), key=lambda item: item[0])
-        return tuple(self._publish(kind, start, writer, cut) for (kind, start), writer in ordered)
+        made: list[tuple[str, str, PartWriter, str]] = [
+            (variant, start, writer, writer.content.digest) for (variant, start), writer in sorted(self.writers.items())
+        ]
+        if self.times and self.times.rows:
+            made.append((TIMES, self.slice.start, self.times, ""))
+        return tuple(self._publish(*each, cut) for each in made)
 
     def publish_again(self, recorded: SliceResult) -> None:
         """Restore parts that were tidied away before the record came."""
@@ -189,56 +257,36 @@ class Sink:
         """Remove what the record does not name: another worker was first, and its times count."""
         self.storage.remove(self.published.keys() - {part.name for part in recorded.parts})
 
-    def _publish(self, kind: str, square: int, writer: PartWriter, cut: int | None) -> Part:
+    def _publish(self, holds: str, start: str, writer: PartWriter, content: str, cut: int | None) -> Part:
         data = writer.close()
         checksum = hashlib.sha256(data).hexdigest()
-        name = part_name(kind, self.board.name(square), self.slice.job.number, self.slice.number, cut, checksum)
-        if not self.storage.create(name, data) and self.storage.read(name) != data:
-            raise Damaged(f"a slice was written twice with different tours: {name}")
+        name = part_name(holds, start, self.slice.job.number, self.slice.number, cut, checksum)
+        if not self.storage.create(name, data):
+            data = self._as_published(name, data, holds, content)
+            checksum = hashlib.sha256(data).hexdigest()
         self.published[name] = data
-        return Part(kind, name, writer.rows, len(data), checksum)
+        return Part(holds, name, writer.rows, len(data), checksum, content)
+
+    def _as_published(self, name: str, data: memoryview, holds: str, content: str) -> memoryview:
+        """What another worker has published under this name. Another pyarrow writes the same tours in other bytes."""
+        there = self.storage.read(name)
+        with suppress(Damaged):
+            if there == data or content_of(there, self.config, holds, name) == content:
+                return memoryview(there)
+        raise Damaged(f"a slice was written twice with different tours: {name}")
 
 
-class Diversity:
-    """How much the tours of a slice differ: a depth-first search finds long runs of tours that begin alike.
+def image_tables(config: Config, job: Job) -> dict[str, Tours | None]:
+    """The start squares of what is written, each with the table of where its symmetry takes every square.
 
-    It counts how often the first squares of a tour differ from those of the tour found before it. A depth-first search
-    never comes back to a prefix, so these are the different ones. Of neighbours, two tours found one after the other,
-    a sample shows with how many squares they begin alike.
+    The name is empty if the job has no start square.
     """
-
-    def __init__(self, last: Cursor, depth_first: bool = True) -> None:
-        self.last, self.depth_first = last, depth_first
-        self.beginnings = self.shared_squares = self.neighbours = 0
-
-    def add(self, tours: Tours) -> None:
-        if not len(tours):
-            return
-        begins = tours[:, :BEGINNING]
-        changes = _changes(begins, _STRIDE if self.depth_first else 1)
-        self.beginnings += changes + (tuple(begins[0].tolist()) != self.last)
-        self.last = tuple(begins[-1].tolist())
-        sample = tours[: _SAMPLE + 1]
-        self.neighbours += len(sample) - 1
-        self.shared_squares += int((sample[1:] != sample[:-1]).argmax(axis=1).sum())
-
-
-def _changes(rows: Tours, stride: int) -> int:
-    """How often a row differs from the one before it. Equal rows less than `stride` apart have only equals between."""
-    ends = np.append(np.arange(0, len(rows) - 1, stride), len(rows) - 1)
-    differing = np.flatnonzero((rows[ends[1:]] != rows[ends[:-1]]).any(axis=1))
-    pairs = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in differing] or [ends[:0]])
-    return int(np.count_nonzero((rows[pairs + 1] != rows[pairs]).any(axis=1)))
-
-
-def image_tables(config: Config, start: int) -> dict[int, Tours | None]:
-    """The start squares of what is written, each with the table of where its symmetry takes every square."""
-    if not config.expand:
-        return {start: None}
     board, dtype = config.board, square_dtype(config.board)
+    if not config.expand:
+        return {job.start_name(board): None}
     return {
-        image: np.array([board.image(each, square) for square in range(board.squares)], dtype=dtype)
-        for image, each in board.images_of(start).items()
+        board.name(image): np.array([board.image(each, square) for square in range(board.squares)], dtype=dtype)
+        for image, each in board.images_of(job.prefix[0]).items()
     }
 
 
@@ -272,14 +320,29 @@ def open_part(data: bytes, schema: pa.Schema, name: str) -> Iterator[pq.ParquetF
         raise Damaged(f"damaged, cannot be read: {name} ({error})") from None
 
 
-def decode_tours(rows: pa.RecordBatch, board: Board, closed: bool, name: str) -> Batch:
+def content_of(data: bytes, config: Config, variant: str, name: str) -> str:
+    """The checksum of the content of a part of tours."""
+    content = Content()
+    with open_part(data, tours_schema(config, variant), name) as file:
+        for rows in file.iter_batches():
+            content.add(decode_tours(rows, config, variant, name))
+    return content.digest
+
+
+def decode_tours(rows: pa.RecordBatch, config: Config, variant: str, name: str) -> Batch:
     """Rows of `tours_schema` as a batch, without what each tour took."""
+    tours = decode_squares(rows.column("tour"), config.board)
+    if "start" in rows.schema.names:
+        said, seen = (column.cast(pa.string()) for column in (rows.column("start"), _start_column(tours, config.board)))
+        if not said.equals(seen):
+            raise Damaged(f"damaged, a tour begins on another square than its column says: {name}")
     return Batch(
-        decode_squares(rows.column("tour"), board),
+        tours,
         rows.column("iteration").to_numpy(),
-        np.full(len(rows), closed),
+        np.full(len(rows), variant == "closed"),
         rows.column("structured").to_numpy(zero_copy_only=False),
         decode_symmetries(rows.column("symmetry"), name),
+        more=tuple(rows.column(each.name).to_numpy(zero_copy_only=False) for each in strategy_of(config).columns),
     )
 
 

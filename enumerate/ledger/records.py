@@ -36,7 +36,7 @@ def commit(storage: Storage, result: SliceResult) -> SliceResult:
     if storage.create(name, seal(asdict(result))):
         return result
     before = read_record(storage, name)
-    if before.tour_parts != result.tour_parts or before.cursor != result.cursor:
+    if before.content != result.content or before.cursor != result.cursor:
         raise Damaged(f"a slice was committed twice with different tours: {name}")
     return before  # of a worker that was lost right after it
 
@@ -185,7 +185,7 @@ class JobProgress:
         return Slice(
             job=self.job,
             number=number,
-            start=config.board.name(self.job.start),
+            start=self.job.start_name(config.board),
             cursor=cursor,
             before=before,
             max_iterations=_smaller(config.slice_iterations, most, before.iterations),

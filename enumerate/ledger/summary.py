@@ -1,84 +1,101 @@
-"""The summary of a run: one row for each start square and a row of totals, from the records alone."""
+"""The summary of a run: a row for each start square, and the totals, from the records alone.
+
+A job without a start square has a row of its own. The totals are a file of their own, so that the rows add up to them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from ..model.config import Config
-from ..model.jobs import Totals
-from .layout import SUMMARY_CSV, SUMMARY_PARQUET
-from .parts import fields
+from ..model.config import FORMAT_VERSION, Config
+from ..model.jobs import Cursor, Totals
+from .layout import SUMMARY_CSV, SUMMARY_JSON, SUMMARY_PARQUET
+from .parts import described
 from .records import JobProgress
 from .storage import Storage
 
+Row = dict[str, Any]
+
 _SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
-           "beginnings", "parts")  # fmt: skip
-_COUNTED = {field.name for field in dataclasses.fields(Totals)} - {"first_iteration", "first_seconds", "last_beginning"}
-_EFFORTS = _COUNTED - set(_SPREAD)
+           "parts")  # fmt: skip
+_COUNTED = [each.name for each in dataclasses.fields(Totals) if each.name not in ("first_iteration", "first_seconds")]
+_EFFORTS = {*_COUNTED} - {*_SPREAD}
+_ALL = ("exhausted", "finished")
 
 
-def start_rows(config: Config, progress: Iterable[JobProgress]) -> list[dict[str, Any]]:
+def summary_rows(config: Config, progress: Iterable[JobProgress]) -> list[Row]:
     """What is known of each start square, in the order of the plan."""
-    by_start: dict[int, list[JobProgress]] = {}
+    groups: dict[Cursor, list[JobProgress]] = {}
     for job in progress:
-        by_start.setdefault(job.job.start, []).append(job)
-    rows = [_row(config, square, jobs) for square, jobs in by_start.items()]
+        groups.setdefault(job.job.group, []).append(job)
+    rows = [_row(config, jobs) for jobs in groups.values()]
     if config.expand:
-        rows = sorted(image for row in rows for image in _images(config, row))
-    return [row for _, row in rows]
+        rows = sorted((image for row in rows for image in _images(config, row)), key=lambda row: _square(config, row))
+    return rows
 
 
-def _row(config: Config, square: int, jobs: list[JobProgress]) -> tuple[int, dict[str, Any]]:
-    totals = [dataclasses.asdict(job.total) for job in jobs]
-    return square, {
-        **_named(config, square),
-        "multiplicity": jobs[0].job.multiplicity,
-        "exhausted": all(job.exhausted for job in jobs),
-        "finished": all(job.next_slice(config) is None for job in jobs),
-        **{name: sum(total[name] for total in totals) for name in _COUNTED},
+def _row(config: Config, jobs: list[JobProgress]) -> Row:
+    totals, job = [dataclasses.asdict(each.total) for each in jobs], jobs[0].job
+    return {
+        **(_named(config, job.start) if job.prefix else {"job": job.number}),
+        "multiplicity": job.multiplicity,
+        "exhausted": all(each.exhausted for each in jobs),
+        "finished": all(each.next_slice(config) is None for each in jobs),
+        **_sums(totals, _COUNTED),
         **_first(totals),
     }
 
 
-def _named(config: Config, square: int) -> dict[str, Any]:
+def _named(config: Config, square: int) -> Row:
     row, column = divmod(square, config.board.cols)
     return {"start": config.board.name(square), "row": row, "column": column}
 
 
-def _first(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _square(config: Config, row: Row) -> int:
+    return int(row["row"] * config.board.cols + row["column"])
+
+
+def _sums(rows: Iterable[Row], names: Iterable[str]) -> Row:
+    rows = list(rows)
+    return {name: sum(row[name] for row in rows) for name in names}
+
+
+def _first(rows: Iterable[Row]) -> Row:
     """The first tour is the one found after the fewest iterations."""
     found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
     return dict(zip(("first_iteration", "first_seconds"), min(found) if found else (None, None), strict=True))
 
 
-def _images(config: Config, row: tuple[int, dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _images(config: Config, row: Row) -> Iterator[Row]:
     """The rows of all squares of a symmetry class: the tours are spread evenly, the search was made from one."""
-    square, values = row
+    square = _square(config, row)
     for image in config.board.images_of(square):
-        shared = {name: values[name] // values["multiplicity"] for name in _SPREAD}
+        shared = {name: row[name] // row["multiplicity"] for name in _SPREAD}
         effort = {} if image == square else dict.fromkeys(_EFFORTS, 0)
-        yield image, {**values, **_named(config, image), **shared, **effort, "multiplicity": 1}
-
-
-def total_row(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "start": "total",
-        **{name: all(row[name] for row in rows) for name in ("exhausted", "finished")},
-        **{name: sum(row[name] for row in rows) for name in ("multiplicity", *_COUNTED)},
-        **_first(rows),
-    }
+        yield {**row, **_named(config, image), **shared, **effort, "multiplicity": 1}
 
 
 def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
-    rows = start_rows(config, progress)
-    return pa.Table.from_pylist([*rows, total_row(rows)], schema=SUMMARY_SCHEMA)
+    return pa.Table.from_pylist(summary_rows(config, progress), schema=SUMMARY_SCHEMA)
+
+
+def totals_of(summary: pa.Table) -> Row:
+    """The sums of the rows, by the names of the columns."""
+    rows = summary.to_pylist()
+    return {
+        "rows": len(rows),
+        **_sums(rows, ("multiplicity", *_COUNTED)),
+        **{name: all(row[name] for row in rows) for name in _ALL},
+        **_first(rows),
+    }
 
 
 def encode_parquet(table: pa.Table) -> bytes:
@@ -93,7 +110,13 @@ def encode_csv(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
-FILES = {SUMMARY_PARQUET: encode_parquet, SUMMARY_CSV: encode_csv}
+def encode_totals(table: pa.Table) -> bytes:
+    return (json.dumps({"format": FORMAT_VERSION, **totals_of(table)}, indent=2) + "\n").encode()
+
+
+FILES: dict[str, Callable[[pa.Table], bytes]] = {
+    SUMMARY_PARQUET: encode_parquet, SUMMARY_CSV: encode_csv, SUMMARY_JSON: encode_totals,
+}  # fmt: skip
 
 
 def write_summary(storage: Storage, table: pa.Table) -> None:
@@ -110,17 +133,34 @@ def remove_summary(storage: Storage) -> None:
     storage.remove(FILES)
 
 
+_INT, _SECONDS = pa.int64(), pa.float64()
+
 SUMMARY_SCHEMA = pa.schema(
     [
-        *fields(pa.string(), "start"),
-        *fields(pa.int32(), "row", "column", nullable=True),
-        *fields(pa.int64(), "multiplicity", "tours_open", "tours_closed", "structured"),
-        *fields(pa.int64(), "path_180", "closed_180", "closed_90", "closed_reflection", "left_out", "given_up"),
-        *fields(pa.int64(), "beginnings", "shared_squares", "neighbours", "iterations", "dead_ends"),
-        *fields(pa.bool_(), "exhausted", "finished"),
-        *fields(pa.int64(), "first_iteration", nullable=True),
-        *fields(pa.float64(), "first_seconds", nullable=True),
-        *fields(pa.float64(), "search_seconds", "write_seconds"),
-        *fields(pa.int64(), "parts", "bytes"),
-    ]
-)
+        described("start", pa.string(), "Start square; null if the row is of a job without one.", nullable=True),
+        described("row", pa.int32(), "Row of the start square, from 0.", nullable=True),
+        described("column", pa.int32(), "Column of the start square, from 0.", nullable=True),
+        described("job", _INT, "Number of the job, if it has no start square.", nullable=True),
+        described("multiplicity", _INT, "Squares that the start square stands for."),
+        described("tours_open", _INT, "Open tours found."),
+        described("tours_closed", _INT, "Closed tours found."),
+        described("structured", _INT, "Of them, structured: with the two moves next to each corner."),
+        described("path_180", _INT, "Of them, with the symmetry path-180."),
+        described("closed_180", _INT, "Of them, with the symmetry closed-180."),
+        described("closed_90", _INT, "Of them, with the symmetry closed-90."),
+        described("closed_reflection", _INT, "Of them, with the symmetry closed-reflection."),
+        described("left_out", _INT, "Tours found that --only left out."),
+        described("given_up", _INT, "Tours begun and not found, by greedy."),
+        described("iterations", _INT, "Placements of the knight."),
+        described("dead_ends", _INT, "Dead ends met."),
+        described("exhausted", pa.bool_(), "Whether every tour is found, whatever the budget."),
+        described("finished", pa.bool_(), "Whether the budget is spent, or every tour is found."),
+        described("first_iteration", _INT, "Iteration of the first tour of its job; null without one.", nullable=True),
+        described("first_seconds", _SECONDS, "Seconds of search until that tour.", nullable=True),
+        described("search_seconds", _SECONDS, "Seconds of search, all workers together."),
+        described("write_seconds", _SECONDS, "Seconds of writing, all workers together."),
+        described("parts", _INT, "Parquet files."),
+        described("bytes", _INT, "Bytes of these files."),
+    ],
+    metadata={"content": "a row for each start square", "format": str(FORMAT_VERSION)},
+)  # fmt: skip

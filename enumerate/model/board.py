@@ -142,6 +142,11 @@ def column_number(letters: str) -> int:
     return number - 1
 
 
+def size_of(board: Board) -> str:
+    """The shortest text that `parse_size` takes for it."""
+    return str(board.rows) if board.rows == board.cols else str(board)
+
+
 def parse_size(text: str) -> Board:
     """`8` is 8x8, `5x6` has 5 rows and 6 columns."""
     match = re.fullmatch(r"([0-9]{1,9})(?:[xX]([0-9]{1,9}))?", text.strip())

@@ -18,7 +18,7 @@ MAX_SLICE_BYTES = 2 * SLICE_BYTES
 BATCH_BYTES = 8 * 2**20
 
 # Two runs of one identity find the same tours. Raise these when a change of the program would break that.
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 SEARCH_VERSION = 2
 
 

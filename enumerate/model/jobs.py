@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+from .board import Board
+
 Cursor = tuple[int, ...]
 
 # Why a slice ended.
@@ -20,7 +22,7 @@ BUDGET = "budget"  # the budget of the job ended in the middle of the slice; a l
 
 @dataclass(frozen=True)
 class Job:
-    """One unit of the plan: the tours that begin with `prefix`."""
+    """One unit of the plan: the tours that begin with `prefix`, which is empty if the job has no start square."""
 
     number: int
     prefix: Cursor
@@ -33,12 +35,21 @@ class Job:
     def start(self) -> int:
         return self.prefix[0]
 
+    @property
+    def group(self) -> Cursor:
+        """Jobs of one start square share a budget and a row of the summary; a job without one is a group of its own."""
+        return self.prefix[:1] or (-1, self.number)
+
+    def start_name(self, board: Board) -> str:
+        """Empty if the job has no start square."""
+        return board.name(self.start) if self.prefix else ""
+
     def share_of(self, budget: int) -> int:
         """What this job has of its start square's budget. A larger budget never gives less."""
         return budget // self.of + (self.nth < budget % self.of)
 
 
-# Kinds of parts beside the variants of tours.
+# What parts hold beside the variants of tours.
 TIMES = "times"
 
 
@@ -46,11 +57,12 @@ TIMES = "times"
 class Part:
     """One Parquet file as it was published."""
 
-    kind: str  # open or closed tours, or times
+    holds: str  # open or closed tours, or times
     name: str
     rows: int
     bytes: int
     sha256: str
+    content: str = ""  # the checksum of its tours, see `ledger.parts.Content`; other parts have none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +80,6 @@ class Counts:
     closed_reflection: int = 0
     left_out: int = 0  # tours that were found, but not of the kind that is kept
     given_up: int = 0  # tours that were begun and not found
-    beginnings: int = 0  # how often a tour has other first squares than the one found before it, and the first one
-    shared_squares: int = 0  # with which neighbours, tours found one after the other, begin alike; a sample
-    neighbours: int = 0  # in that sample
     search_seconds: float = 0.0
     write_seconds: float = 0.0
 
@@ -93,7 +102,6 @@ class Totals(Counts):
 
     first_iteration: int | None = None
     first_seconds: float | None = None
-    last_beginning: Cursor = ()  # the first squares of the last tour
     parts: int = 0
     bytes: int = 0
 
@@ -114,13 +122,17 @@ class SliceResult(Counts):
     cursor: Cursor
     first_iteration: int | None
     first_seconds: float | None
-    last_beginning: Cursor = ()  # empty if no tour was found
     parts: tuple[Part, ...]
 
     @property
     def tour_parts(self) -> tuple[Part, ...]:
         """The parts that are the same whoever writes them."""
-        return tuple(part for part in self.parts if part.kind != TIMES)
+        return tuple(part for part in self.parts if part.holds != TIMES)
+
+    @property
+    def content(self) -> tuple[tuple[str, int, str], ...]:
+        """What is the same whoever writes it, also with another pyarrow."""
+        return tuple((part.name, part.rows, part.content) for part in self.tour_parts)
 
     @property
     def cut(self) -> int | None:
@@ -137,7 +149,6 @@ class SliceResult(Counts):
             **{name: getattr(before, name) + getattr(self, name) for name in _SUMMED},
             first_iteration=first_iteration,
             first_seconds=first_seconds,
-            last_beginning=self.last_beginning or before.last_beginning,
             parts=before.parts + len(self.parts),
             bytes=before.bytes + sum(part.bytes for part in self.parts),
         )
@@ -149,7 +160,7 @@ class Slice:
 
     job: Job
     number: int
-    start: str  # the name of its start square
+    start: str  # the name of its start square; empty if it has none
     cursor: Cursor
     before: Totals
     max_iterations: int
@@ -164,4 +175,4 @@ class Slice:
 
     @property
     def label(self) -> str:
-        return f"slice {self.number} of {self.start}"
+        return f"slice {self.number} of {self.start or f'job {self.job.number}'}"

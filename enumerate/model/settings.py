@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from .board import MOVES, Board, parse_size
+from .board import MOVES, Board, parse_size, size_of
 from .errors import BadRequest
 from .values import in_range, one_of, refuse_strange_address, refuse_strange_output, shown
 
 VARIANTS = ("open", "closed", "both")
 KINDS = ("structured", "symmetric")  # of tours that --only keeps
-TIES = ("random", "index", "pohl", "roth", "squirrel")
+TIES = ("random", "lowest", "pohl", "roth", "squirrel")
 EXECUTORS = ("processes", "serial")
 MOVE_ORDER = "2,1 1,2 -1,2 -2,1 -2,-1 -1,-2 1,-2 2,-1"
 LARGEST = 10**18  # iteration counts stay well inside 64 bits
@@ -47,8 +47,10 @@ class Setting:
     meaning: str = ""
     is_shared: bool = True  # by all strategies; the others belong to those that take them
     is_identity: bool = True  # decides which tours a run finds, in which order and in which parts
+    is_recent: bool = False  # named only where it differs from its default: runs without it keep their bytes
     has_dashes: bool = False  # its value may begin with one
     parse: Callable[[object], Any] | None = None  # for what files and flags write in another way
+    show: Callable[[Any], str] | None = None  # the inverse of `parse`
     check: Callable[[str], object] | None = None  # refuses what cannot be one
     default_text: str | None = None
 
@@ -71,6 +73,13 @@ class Setting:
         if type(value) is not expected:
             raise BadRequest(f"{self.name} must be {_EXPECTED[expected]}, got {shown(value)}")
         return value
+
+    def words(self, value: Any) -> list[str]:
+        """The flag that asks for a value."""
+        if isinstance(value, bool):
+            return [f"--{self.name}" if value else f"--no-{self.name}"]
+        text = self.show(value) if self.show else str(value)
+        return [f"--{self.name}={text}"] if text.startswith("-") else [f"--{self.name}", text]
 
     def refuse_bad(self, value: Any) -> None:
         if self.choices and (value or self.default):
@@ -104,6 +113,10 @@ def _parse_split(value: object) -> int:
     return number
 
 
+def _split_text(split: int) -> str:
+    return next((word for word, value in _SPLITS.items() if value == split), str(split))
+
+
 def parse_moves(text: str) -> tuple[tuple[int, int], ...]:
     """The eight moves of a knight as row,column, in the order they are listed."""
     words = [re.fullmatch(r"(-?[12]),(-?[12])", word) for word in text.split()]
@@ -125,7 +138,7 @@ class Settings:
     variant: str = _setting("open", "Which tours: open, closed or both.", choices=VARIANTS)
     board: Board = _setting(
         _STANDARD, "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.", name="size", parse=_parse_board,
-        default_text="8",
+        show=size_of, default_text="8",
     )  # fmt: skip
     strategy: str = _setting("", "How to search")  # the strategies say the rest
     max: int = _setting(
@@ -159,7 +172,7 @@ class Settings:
         has_dashes=True,
     )  # fmt: skip
     ties: str = _setting(
-        "random", "How to choose among squares with equally few onward moves: random, index (lowest square), pohl"
+        "random", "How to choose among squares with equally few onward moves: random, lowest (square number), pohl"
         " (second-level degree), roth (farthest from the centre) or squirrel (Squirrel's and Cull's orderings).",
         choices=TIES, is_shared=False,
     )  # fmt: skip
@@ -170,8 +183,8 @@ class Settings:
     split: int = _setting(
         SPLIT_AUTO, "Jobs for each start square, each with a prefix of its own: a number, or auto: without a limit,"
         " split until no job is too large; else one job. The jobs share the budget and find tours that differ more.",
-        parse=_parse_split, is_shared=False, low=BY_SIZE, high=MAX_SPLIT, meaning="prefixes for each start square",
-        default_text="auto",
+        parse=_parse_split, show=_split_text, is_shared=False, low=BY_SIZE, high=MAX_SPLIT,
+        meaning="prefixes for each start square", default_text="auto",
     )  # fmt: skip
     expand: bool = _setting(
         False, "With --start classes: also write the images of each tour under the symmetries of the board, so that"

@@ -27,6 +27,9 @@ def make_plan(config: Config) -> tuple[Job, ...]:
     config = settled(config)
     refuse_impossible(config.board, config.variant)
     refuse_unsuitable(config)
+    count = strategy_of(config).count_jobs(config)
+    if count:
+        return tuple(Job(number, ()) for number in range(count))
     roots = list(choose_prefixes(config).items())
     infeasible = [why_no_tour_from(config.board, prefix[0], config.variant) for prefix, _ in roots]
     prefixes = split_feasible(config, [prefix for prefix, _ in roots], infeasible)
@@ -68,7 +71,10 @@ def refuse_impossible(board: Board, variant: str) -> None:
 
 def refuse_unsuitable(config: Config) -> None:
     """What the strategy cannot do, though others can."""
-    strategy_of(config).refuse(config)
+    strategy = strategy_of(config)
+    strategy.refuse(config)
+    if strategy.count_jobs(config) and config.start != Config.start:
+        raise BadRequest(f"the jobs of --strategy {config.strategy} have no start squares: --start {config.start}")
     if 0 < config.max < config.split:
         raise BadRequest(f"--max {config.max} cannot be divided among --split {config.split} prefixes; ask for more")
 

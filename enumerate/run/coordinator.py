@@ -14,6 +14,7 @@ from typing import Protocol
 from ..catalog.reader import plan_of
 from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
+from ..ledger.guide import write_guide
 from ..ledger.records import JobProgress
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
@@ -27,7 +28,7 @@ from ..search.strategy import is_exhaustive
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
 from .report import Report, SliceEvent, reconcile
-from .tidying import SIZES, SUMS, tidied
+from .tidying import SIZES, SUMS, extent_of, tidied
 from .worker import run_slice
 
 
@@ -50,8 +51,9 @@ def run(
     fresh: bool = False,
     check: str = "",
     sure: bool = False,
+    repair: bool = False,
 ) -> Report:
-    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end.
+    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end. `repair`: see `opened`.
 
     What can be refused is refused before the run is opened, and so before anything is written; only that an unfinished
     run was asked for more is known from its records.
@@ -66,7 +68,7 @@ def run(
         serial = config.executor == "serial"
         with closing(make_executor(config.workers, config.address, handshake, serial)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
-            run_ = opened(held_, plan, fresh, check, observer.notice)
+            run_ = opened(held_, plan, fresh, check, observer.notice, repair)
             if outlook:
                 for job, weight in zip(run_.progress, outlook.weights.tolist(), strict=True):
                     job.weight = weight
@@ -124,15 +126,16 @@ def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) 
     First the epoch ends, so that a worker out of reach records nothing of what is tidied away.
     """
     run_.begin_conclusion(asked)
-    progress = tidied(run_.storage, plan)
+    progress = tidied(run_.storage, plan, extent_of(run_.progress))
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
     try:
         write_summary(run_.storage, report.summary)
+        write_guide(run_.storage, asked, report.summary)
     except OSError:
         remove_summary(run_.storage)
         raise
-    run_.conclude(asked)
+    run_.conclude(asked, progress)
 
 
 def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProgress]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from ..ledger.guide import write_guide
 from ..ledger.layout import (
     COMMITS,
     DISCARDING,
@@ -17,8 +18,10 @@ from ..ledger.layout import (
     MANIFEST,
     PART_FOLDERS,
     PLAN,
+    README,
     RUN_FILES,
     STAGING,
+    TOURS_SQL,
 )
 from ..ledger.manifest import (
     CONCLUDING,
@@ -38,7 +41,7 @@ from ..model.jobs import Job
 from ..model.settings import SPLIT_AUTO
 from ..plan.plan import needs_estimates
 from ..search.strategy import can_split, settled
-from .tidying import check_parts, tidied
+from .tidying import check_parts, extent_of, tidied
 
 
 @dataclass
@@ -75,7 +78,8 @@ class Opened:
         refuse_other_epoch(self.storage, self.manifest.epoch)
         self._replace(config, CONCLUDING)
 
-    def conclude(self, config: Config) -> None:
+    def conclude(self, config: Config, progress: Sequence[JobProgress]) -> None:
+        self.manifest = replace(self.manifest, concluded=extent_of(progress))
         self._replace(config, "")
 
     def _replace(self, config: Config, epoch: str) -> None:
@@ -105,7 +109,7 @@ def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, M
     if fresh or not storage.exists(MANIFEST):
         return settled(config), None, None
     manifest = read_manifest(storage)
-    manifest.refuse_other_version(config.output)
+    manifest.refuse_other_search(config.output)
     before = manifest.config(config.output)
     if config.split == SPLIT_AUTO and can_split(config) and can_split(before):
         config = replace(config, split=before.split)
@@ -113,8 +117,10 @@ def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, M
     return settled(config), manifest, before
 
 
-def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None]) -> Opened:
-    """Begin a new run, or tidy up and check the one that is there."""
+def opened(
+    run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Callable[[str], None], repair: bool = False
+) -> Opened:
+    """Begin a new run, or tidy up and check the one that is there. `repair`: slices without a record are made again."""
     storage, config = run_.storage, run_.config
     with _refused_by_storage(storage.output):
         manifest, before = run_.manifest, run_.before
@@ -126,7 +132,7 @@ def opened(run_: Held, plan: Sequence[Job], fresh: bool, check: str, notice: Cal
             manifest = replace(manifest, epoch=CONCLUDING)
             replace_manifest(storage, manifest)
         _keep_plan(storage, config, plan)
-        progress = tidied(storage, plan, notice)
+        progress = tidied(storage, plan, None if repair else manifest.concluded, notice)
         check_parts(storage, progress, check, notice)
     return Opened(storage, run_.hold, manifest, before, progress)
 
@@ -162,7 +168,9 @@ def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
     """The plan first, for run.json begins a run. One that is there already is of a call that came no further."""
     storage.remove([PLAN])
     _keep_plan(storage, config, plan)
-    return create_manifest(storage, config)
+    manifest = create_manifest(storage, config)
+    write_guide(storage, config)
+    return manifest
 
 
 def _keep_plan(storage: Storage, config: Config, plan: Sequence[Job]) -> None:
@@ -180,7 +188,7 @@ def _start_over(storage: Storage, config: Config, plan: Sequence[Job]) -> Manife
     storage.remove([MANIFEST, DISTINCT_RECORD])
     for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
-    storage.remove(FILES)
+    storage.remove([*FILES, README, TOURS_SQL])
     manifest = _begin(storage, config, plan)
     storage.remove([DISCARDING])
     return manifest

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..executors.events import Event, Finished, LeftOut, Lost, Quarantined
+from ..ledger.summary import totals_of
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import Slice, SliceResult
@@ -62,6 +63,11 @@ class Report:
     left_out: list[LeftOut] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # with published counts
 
+    @property
+    def totals(self) -> dict[str, Any]:
+        """The sums of the summary."""
+        return totals_of(self.summary)
+
     def add(self, event: SliceEvent) -> None:
         """Count who worked and what went wrong."""
         if isinstance(event, Finished):
@@ -77,8 +83,8 @@ class Report:
 
 def reconcile(config: Config, summary: pa.Table) -> list[Comparison]:
     """All comparisons that can be made; none unless the run has found everything it was asked for."""
-    *rows, total = summary.to_pylist()
-    if not (strategy_of(config).is_complete and total["exhausted"]) or config.only:
+    rows = summary.to_pylist()
+    if not (strategy_of(config).is_complete and all(row["exhausted"] for row in rows)) or config.only:
         return []
     tours_open, tours_closed = (sum(row["multiplicity"] * row[name] for row in rows)
                                 for name in ("tours_open", "tours_closed"))  # fmt: skip

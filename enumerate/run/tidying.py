@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ..ledger.layout import PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
+from ..ledger.layout import COMMITS, PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
+from ..ledger.manifest import Extent
 from ..ledger.records import (
     READERS,
     JobProgress,
@@ -26,13 +27,21 @@ from ..model.jobs import TIMES, Job
 SIZES, SUMS = "sizes", "sums"  # how parts are compared with their records
 
 
-def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] = lambda _: None) -> list[JobProgress]:
-    """The progress of the jobs by their records, after removing everything that no record names."""
-    storage.remove([name for name, _ in storage.entries(STAGING)])
+def tidied(
+    storage: Storage, plan: Sequence[Job], least: Extent | None, notice: Callable[[str], None] = lambda _: None
+) -> list[JobProgress]:
+    """The progress of the jobs by their records, after removing everything that no record names.
+
+    `least` is what must be there; None if records were moved away so that their slices are searched again.
+    """
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
     parts = {name: part for name, part, _ in _parts(storage, by_number)}
     unrecorded = [name for name, part in parts.items() if not _is_recorded(name, part, found, by_number)]
+    if least is not None:
+        _refuse_missing(storage, progress, least)
+        _refuse_orphans(parts, unrecorded, by_number)
+    storage.remove([name for name, _ in storage.entries(STAGING)])
     storage.remove(unrecorded)
     storage.remove(_late_records([parts[name] for name in unrecorded], by_number))
     storage.remove(_times_of_others(storage, parts, found))
@@ -40,6 +49,33 @@ def tidied(storage: Storage, plan: Sequence[Job], notice: Callable[[str], None] 
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
     return progress
+
+
+def extent_of(progress: Sequence[JobProgress]) -> Extent:
+    """What the records of these jobs count."""
+    totals = [job.total for job in progress]
+    slices = sum(job.slices for job in progress)
+    return Extent(slices, sum(total.parts for total in totals), sum(total.bytes for total in totals))
+
+
+def _refuse_missing(storage: Storage, progress: Sequence[JobProgress], least: Extent) -> None:
+    """A listing may be empty or old: then nothing of it is true, and nothing may be removed."""
+    there = extent_of(progress)
+    if there.records < least.records or there.parts < least.parts:
+        raise Damaged(
+            f"missing, {there.records:,} records of {there.parts:,} parts are listed, and there were {least.records:,}"
+            f" of {least.parts:,}: {storage.where(COMMITS)}; --repair searches the missing slices again"
+        )
+
+
+def _refuse_orphans(
+    parts: Mapping[str, PartName], unrecorded: Sequence[str], progress: Mapping[int, JobProgress]
+) -> None:
+    """A whole slice is followed by another only after its record: a part beyond the next one has lost its record."""
+    for name in unrecorded:
+        part = parts[name]
+        if part.cut is None and part.slice > progress[part.job].slices:
+            raise Damaged(f"missing, the record of a slice whose part is there: {name}; --repair searches it again")
 
 
 def _standing(storage: Storage, plan: Sequence[Job]) -> tuple[dict[int, RecordList], list[JobProgress]]:
@@ -86,7 +122,7 @@ def _times_of_others(storage: Storage, parts: Mapping[str, PartName], found: Map
     """Times that a lost worker published, beside those that count, of slices that are followed by others."""
     by_slice: dict[tuple[int, int], list[str]] = {}
     for name, part in parts.items():
-        if part.kind == TIMES and part.cut is None:
+        if part.holds == TIMES and part.cut is None:
             by_slice.setdefault((part.job, part.slice), []).append(name)
     for (job, slice_), times in by_slice.items():
         if len(times) > 1 and slice_ < found[job].last_whole:

@@ -4,7 +4,7 @@ A tour takes time linear in its squares, if it is found: a dead end starts the t
 it is given up. What decides is how ties are broken:
 
 * `random`: at random, so each attempt differs. The larger the board, the more rarely it succeeds.
-* `index`: the square with the lowest number.
+* `lowest`: the square with the lowest number.
 * `pohl`: Ira Pohl (1967) asks one level deeper: the square whose onward squares have the fewest onward moves in all.
 * `roth`: Arnd Roth's rule, farthest from the centre of the board.
 * `squirrel`: the move orderings of Squirrel and Cull (1996), for square boards.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..model.batch import Batch, batch_arrays
+from ..model.batch import Batch, Column, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Slice
@@ -36,7 +36,8 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
 
     Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
     """
-    shape = config.tours_in_batch, config.board, strategy_of(config).has_times
+    strategy = strategy_of(config)
+    shape = config.tours_in_batch, config.board, strategy.has_times, strategy.columns
     room = _room(shape)
     limit = slice_.before.iterations + slice_.max_iterations
     tours, seconds, first_iteration, first_seconds = 0, 0.0, None, None
@@ -85,7 +86,7 @@ def _why_ended(exhausted: bool, iterations: int, tours: int, slice_: Slice) -> s
     return FULL if iterations >= slice_.full_iterations or tours >= slice_.full_tours else BUDGET
 
 
-_Shape = tuple[int, Board, bool]
+_Shape = tuple[int, Board, bool, tuple[Column, ...]]
 _spare: deque[tuple[_Shape, Batch]] = deque(maxlen=4)  # of searches that have ended
 
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
-from ..model.batch import Batch
+from ..model.batch import Batch, Column
 from ..model.config import FORMAT_VERSION, SEARCH_SQUARES, SEARCH_VERSION, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
@@ -77,12 +77,19 @@ class Strategy(ABC):
     takes: tuple[str, ...] = ()  # of the settings that not every strategy has
     defaults: Mapping[str, object] = {}  # where they differ from those of the table
     settings: tuple[Setting, ...] = ()  # of a strategy from outside: its own
+    columns: tuple[Column, ...] = ()  # that its tours have beside those of all; see `Batch.more`
     is_complete = False  # it goes on until every tour is found
     has_times = False  # it reports what each tour took: it makes one after the other
 
     @abstractmethod
     def search(self, config: Config, job: Job) -> Searching:
         """The search of a job, before its first placement or cursor."""
+
+    def count_jobs(self, config: Config) -> int:  # noqa: ARG002
+        """How many jobs a run has if they are not bound to start squares: their prefixes and first cursors are empty,
+        and each has the whole budget. 0: there are one or more for each start square.
+        """
+        return 0
 
     def picks_at_random(self, config: Config) -> bool:  # noqa: ARG002
         """Whether one tour may come more than once."""
@@ -193,16 +200,40 @@ def settled(config: Config) -> Config:
 
 def identity_of(config: Config) -> dict[str, Any]:
     """What decides which tours a run finds, in which order and in which parts."""
-    config = settled(config)
-    values: dict[str, Any] = {
-        setting.name: getattr(config, setting.field)
-        for setting in settings_of(strategy_of(config))
-        if setting.is_identity and setting in SETTINGS
-    }
+    config, own = settled(config), dict(config.own)
+    values: dict[str, Any] = {}
+    for setting in settings_of(strategy_of(config)):
+        value = own[setting.name] if setting.name in own else getattr(config, setting.field)
+        if setting.is_identity and not (setting.is_recent and value == setting.default):
+            values[setting.name] = value
     if "split" in values:
         values["split"] = "by-size" if config.split == BY_SIZE else config.split
     fixed = {"size": str(config.board), "strategy": config.strategy or DEFAULT, "slice-tours": config.tours_in_slice}
-    return {"format": FORMAT_VERSION, "search": SEARCH_VERSION, **values, **fixed, **dict(config.own)}
+    return {"format": FORMAT_VERSION, "search": SEARCH_VERSION, **values, **fixed}
+
+
+_ALWAYS = ("variant", "size", "max")  # are named in a command, also where they have their defaults
+_WHERE = ("address", "workers", "executor")  # say who works, and decide nothing else
+
+
+def command_of(config: Config) -> list[str]:
+    """The flags that ask for this run, without those that only repeat a default or say who works."""
+    strategy, own = strategy_of(config), dict(config.own)
+    chosen = settled(replace(config, split=SPLIT_AUTO, slice_tours=0))
+    usual = {
+        "strategy": config.strategy if config.strategy in ("", DEFAULT) else DEFAULT,
+        "output": output_named_after(config),
+        "split": chosen.split,
+        **strategy.defaults,
+    }
+    usual["slice_tours"] = config.slice_tours if config.tours_in_slice == chosen.tours_in_slice else 0
+    words = []
+    for setting in settings_of(strategy):
+        value = own[setting.name] if setting.name in own else getattr(config, setting.field)
+        is_usual = value == usual.get(setting.field, setting.default)
+        if setting.name in _ALWAYS or not (is_usual or setting.name in _WHERE):
+            words += setting.words(value)
+    return words
 
 
 def output_named_after(config: Config) -> str:

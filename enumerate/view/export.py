@@ -142,7 +142,7 @@ def _tours_of(run: Run, part: Part, numbers: Iterator[int]) -> Iterator[Exported
         columns = (batch.structured.tolist(), batch.symmetry.tolist(), batch.iterations.tolist(), batch.tours)
         for structured, symmetry, iteration, squares in zip(*columns, strict=True):
             start = run.board.name(int(squares[0]))
-            yield Exported(next(numbers), start, part.kind, structured, SYMMETRIES[symmetry], iteration, squares)
+            yield Exported(next(numbers), start, part.holds, structured, SYMMETRIES[symmetry], iteration, squares)
 
 
 def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) -> int:

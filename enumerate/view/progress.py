@@ -102,9 +102,10 @@ class Plain(Quiet):
         self.tally = Tally(config, progress)
         self.now_and_then = _every_ten_seconds(self.notice)
         by = "" if config.strategy == DEFAULT else f" by {config.strategy}"
-        starts = len({job.job.start for job in progress})
-        jobs = f"{len(progress):,} jobs, " if starts < len(progress) else ""
-        sizes = f"{counted(starts, 'start square')}, {jobs}{counted(slots, 'worker')}"
+        starts = len({job.job.start for job in progress if job.job.prefix})
+        jobs = counted(len(progress), "job") if starts < len(progress) else ""
+        squares = counted(starts, "start square") if starts else ""
+        sizes = ", ".join(filter(None, [squares, jobs, counted(slots, "worker")]))
         self.notice(f"{config.variant} tours on {config.board}{by}, {sizes}")
 
     def event(self, event: SliceEvent) -> None:

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..ledger.layout import SUMMARY_CSV, patterns
-from ..ledger.parts import BEGINNING
 from ..model.board import Board, column_name
 from ..model.jobs import Job
 from ..model.literature import published_tours
@@ -29,10 +28,10 @@ MAP_ROWS = 40
 
 def report_view(report: Report) -> RenderableType:
     """What is printed at the end of a run."""
-    *rows, total = report.summary.to_pylist()
+    rows, total = report.summary.to_pylist(), report.totals
     views: list[RenderableType] = []
     board = report.config.board
-    if board.cols <= MAP_COLUMNS and board.rows <= MAP_ROWS:
+    if board.cols <= MAP_COLUMNS and board.rows <= MAP_ROWS and all(row["start"] for row in rows):
         views += [Text("Tours for each start square", style="bold"), heat_map(board, rows), Text()]
     views += [summary_view(report, rows, total), Text(), *(Text(line) for line in closing_lines(report, total))]
     return Group(*views)
@@ -59,23 +58,25 @@ def _cell(count: int | None, most: int) -> Text:
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
     """The summary as a table, cut short if there are many start squares; the files have every row and column."""
     variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
-    names = ["start", *variants, "iterations", "first at", "seconds", "bytes", "ended"]
-    table = text_table({name: name not in ("start", "ended") for name in names}, no_wrap=True)
+    what = "start" if all(row["start"] for row in rows) else "job"
+    names = [what, *variants, "iterations", "first at", "seconds", "bytes", "ended"]
+    table = text_table({name: name not in (what, "ended") for name in names}, no_wrap=True)
     shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
     for row in shown:
         table.add_row(*_values(row, variants))
     left_out = len(rows) - len(shown)
     if left_out:
         table.add_row("…")
-    table.add_row(*_values(total, variants), style="bold")
-    more = [Text(f"{left_out} more start squares in {SUMMARY_CSV}", style="dim")] if left_out else []
+    table.add_row(*_values({**total, "start": "total"}, variants), style="bold")
+    rest = counted(left_out, "more start square" if what == "start" else "more job")
+    more = [Text(f"{rest} in {SUMMARY_CSV}", style="dim")] if left_out else []
     return Group(table, *more)
 
 
 def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
     first = row["first_iteration"]
     return [
-        row["start"],
+        row["start"] or str(row["job"]),
         *(f"{row['tours_' + variant]:,}" for variant in variants),
         f"{row['iterations']:,}",
         "-" if first is None else f"{first:,}",
@@ -98,7 +99,6 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         workers = f"{counted(len(report.slots), 'slot')} on {counted(len(report.nodes), 'node')}"
         lines.append(f"{workers} worked, {counted(len(report.retried), 'slice')} retried")
     lines += kind_lines(total)
-    lines += diversity_lines(report, total)
     if tours and report.config.write:
         lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
     if not report.worked:
@@ -119,7 +119,7 @@ def exhausted_lines(report: Report) -> list[str]:
     kind = f"{config.only} {variant}".strip()
     lines = [f"Exhausted: these are all {kind} tours from {_squares(report)}."]
     if config.start == "classes" and not config.expand:
-        rows = report.summary.to_pylist()[:-1]
+        rows = report.summary.to_pylist()
         tours = sum(row["multiplicity"] * (row["tours_open"] + row["tours_closed"]) for row in rows)
         lines.append(f"With multiplicity, {tours:,} {kind} tours from all squares of the board.")
     return lines
@@ -140,20 +140,10 @@ def share_lines(report: Report, tours: int) -> list[str]:
     config = report.config
     known = published_tours(config.board, config.variant)
     is_some = tours and config.start == "all" and not config.only and not strategy_of(config).picks_at_random(config)
-    if not known or not is_some or report.summary["exhausted"][-1].as_py():
+    if not known or not is_some or report.totals["exhausted"]:
         return []
     kind = "" if config.variant == "both" else f" {config.variant}"
     return [f"one in {known.count / tours:,.0f} of all {known.count:,} directed{kind} tours ({known.source})"]
-
-
-def diversity_lines(report: Report, total: dict[str, Any]) -> list[str]:
-    """How much the tours differ, if that was asked for."""
-    if report.config.split <= 1 or not total["neighbours"]:
-        return []
-    shared = total["shared_squares"] / total["neighbours"]
-    first = min(BEGINNING, report.config.board.length)
-    return [f"diversity: {total['beginnings']:,} different prefixes of {first} squares; "
-            f"consecutive tours share their first {shared:.1f} squares"]  # fmt: skip
 
 
 def plan_view(board: Board, plan: Sequence[Job]) -> Table:
@@ -161,7 +151,7 @@ def plan_view(board: Board, plan: Sequence[Job]) -> Table:
     table = text_table({"job": True, "start": False, "multiplicity": True, "then": False, "work": False})
     for job in plan:
         then = " ".join(map(board.name, job.prefix[1:]))
-        table.add_row(str(job.number), board.name(job.start), str(job.multiplicity), then, job.infeasible or "search")
+        table.add_row(str(job.number), job.start_name(board), str(job.multiplicity), then, job.infeasible or "search")
     return table
 
 
@@ -192,7 +182,9 @@ def cell(value: Any) -> str:
 
 
 def _squares(report: Report) -> str:
-    count = report.summary.num_rows - 1
+    count = report.summary.num_rows
+    if strategy_of(report.config).count_jobs(report.config):
+        return counted(count, "job")
     if report.config.start == "once":
         return "one corner, each once"
     if report.config.start == "all" or report.config.expand:
@@ -202,7 +194,7 @@ def _squares(report: Report) -> str:
 
 def report_json(report: Report) -> dict[str, Any]:
     """The same as one JSON document."""
-    *rows, total = report.summary.to_pylist()
+    rows, total = report.summary.to_pylist(), report.totals
     config = report.config
     tours = total["tours_open"] + total["tours_closed"]
     return {
@@ -227,7 +219,8 @@ def report_json(report: Report) -> dict[str, Any]:
         "total": total,
         "starts": rows,
         "quarantined": [
-            {"start": event.task.start, "slice": event.task.number, "reason": event.reason}
+            {"start": event.task.start or None, "job": event.task.job.number, "slice": event.task.number,
+             "reason": event.reason}
             for event in report.quarantined
         ],
-    }
+    }  # fmt: skip

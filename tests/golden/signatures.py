@@ -41,7 +41,7 @@ CONFIGS = {
     "backtrack, pruned": {"strategy": "backtrack", "prune": True, "size": "6x5", "start": "a1", "max": 50_000},
     "backtrack, array kernel": {"strategy": "backtrack", "prune": True, "size": "6x11", "start": "a1", "max": 50_000},
     "greedy random": {"strategy": "greedy", "variant": "both", "start": "a1,e4", "tours": 50, "seed": 3},
-    "greedy index": {"strategy": "greedy", "ties": "index", "variant": "both"},
+    "greedy lowest": {"strategy": "greedy", "ties": "lowest", "variant": "both"},
     "greedy pohl": {"strategy": "greedy", "ties": "pohl", "variant": "both"},
     "greedy roth": {"strategy": "greedy", "ties": "roth", "variant": "both", "size": "9x12"},
     "greedy squirrel": {"strategy": "greedy", "ties": "squirrel", "variant": "both", "size": 9},
@@ -80,10 +80,10 @@ def _record(path: Path) -> dict[str, object]:
         for key in ("search_seconds", "write_seconds", "first_seconds"):
             del counts[key]
     del document["before"]["bytes"]
-    named = [part for part in document["parts"] if part["kind"] != "times"]
-    timed = [part for part in document["parts"] if part["kind"] == "times"]
-    document["parts"] = [[part["kind"], part["name"], part["rows"]] for part in named]
-    document["parts"] += [[part["kind"], part["rows"]] for part in timed]
+    named = [part for part in document["parts"] if part["holds"] != "times"]
+    timed = [part for part in document["parts"] if part["holds"] == "times"]
+    document["parts"] = [[part["holds"], part["name"], part["rows"], part["content"]] for part in named]
+    document["parts"] += [[part["holds"], part["rows"]] for part in timed]
     return document
 
 

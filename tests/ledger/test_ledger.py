@@ -113,7 +113,7 @@ def test_a_slice_that_the_budget_cut_short_says_in_its_names_where(run_place):
             assert name_of(result) == f"_run/commits/{result.job:06d}-{result.slice:04d}{short}.json"
             for part in result.parts:
                 assert part.name.endswith(f"/part-{result.job:06d}-{result.slice:04d}{short}.parquet")
-                named = (part.kind, result.start, result.job, result.slice, result.cut, "")
+                named = (part.holds, result.start, result.job, result.slice, result.cut, "")
                 assert parse_part_name(part.name) == named
                 assert part_name(*named) == part.name
     named = {part.name for job in results(run_place) for result in job for part in result.parts}
@@ -443,7 +443,7 @@ def test_a_run_whose_coordinator_was_killed_is_unfinished_until_it_is_concluded(
         assert not run_serially(small(run_place, max=1_500)).worked
         assert verify(Run(run_place)).complete
         assert run_files(run_place) == sound
-        assert json.loads(sound[NAME])["shift"] == ""
+        assert json.loads(sound[NAME])["epoch"] == ""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -477,7 +477,7 @@ def test_a_look_at_the_sizes_reads_the_last_record_of_each_start_square_and_no_p
     assert len(record_names(f"{place}/run")) > 5 * len(lasts)
     read = what_is_read(f"{place}/run", monkeypatch)
     assert not run_serially(config, check="sizes").worked
-    assert set(read) == {NAME, "summary.parquet", "summary.csv", *lasts}
+    assert set(read) == {NAME, "summary.parquet", "summary.csv", "summary.json", *lasts}
 
 
 def test_a_look_at_the_sizes_reads_the_parts_of_a_harmed_start_square_alone(place, monkeypatch):

@@ -289,7 +289,7 @@ def test_a_long_list_of_squares_makes_a_short_name_of_its_own():
 
 def test_the_identity_of_the_standard_run():
     assert identity_of(Config()) == {
-        "format": 4,
+        "format": 5,
         "search": 2,
         "size": "8x8",
         "missing-corner": False,

@@ -236,7 +236,7 @@ def test_a_budget_is_spent_to_the_last_iteration_and_extending_it_continues(tmp_
     for limit in (9, 1_000, 2_003):
         report = run_serially(budgeted(tmp_path / "in steps", max=limit))
         rows = report.summary.to_pylist()
-        assert [row["iterations"] for row in rows] == [limit, limit, 2 * limit]
+        assert [row["iterations"] for row in rows] == [limit, limit]
         assert all(row["finished"] and not row["exhausted"] for row in rows)
         assert verify(Run(tmp_path / "in steps")).damage == []
     run_serially(budgeted(tmp_path / "at once", max=2_003))
@@ -247,7 +247,7 @@ def test_a_budget_of_tours_is_divided_too(tmp_path):
     for tours in (3, 100):
         report = run_serially(budgeted(tmp_path / "in steps", tours=tours))
         rows = report.summary.to_pylist()
-        assert [row["tours_open"] + row["tours_closed"] for row in rows] == [tours, tours, 2 * tours]
+        assert [row["tours_open"] + row["tours_closed"] for row in rows] == [tours, tours]
     run_serially(budgeted(tmp_path / "at once", tours=100))
     assert part_sums(tmp_path / "in steps") == part_sums(tmp_path / "at once")
 
@@ -281,7 +281,7 @@ def small(folder, **values):
 def test_any_split_finds_the_same_tours(tmp_path, whole, split):
     report = run_serially(small(tmp_path / "run", split=split))
     assert rows_of(tmp_path / "run") == whole
-    assert report.summary.to_pylist()[-1]["exhausted"]
+    assert report.totals["exhausted"]
     assert verify(Run(tmp_path / "run")).damage == []
 
 

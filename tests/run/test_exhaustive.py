@@ -18,7 +18,6 @@ from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
 from enumerate.executors.events import Finished
 from enumerate.ledger.manifest import seal, unseal
-from enumerate.ledger.parts import Diversity
 from enumerate.ledger.records import JobProgress
 from enumerate.model.board import Board
 from enumerate.model.config import Config
@@ -65,48 +64,13 @@ def test_an_exhaustive_run_takes_a_budget_as_less_than_it_has(tmp_path):
     assert part_sums(tmp_path / "run") == before
 
 
-# Diversity
-
-
-def spread(folder, split, **values):
-    defaults = {"start": "a1,d4", "max": 10_000, "slice_iterations": 3_000, "slice_tours": 400}
-    return in_folder(folder, (8, 8), split=split, **{**defaults, **values})
-
-
-@pytest.mark.parametrize("split", [1, 16])
-def test_beginnings_are_the_different_first_halves_of_the_tours(tmp_path, split):
-    report = run_serially(spread(tmp_path / "run", split))
-    begins = {(start, tour[:32]) for _, start, tour in rows_of(tmp_path / "run")}
-    for row in report.summary.to_pylist():
-        assert row["beginnings"] == sum(row["start"] in (start, "total") for start, _ in begins) > 0
-        assert 1 <= row["shared_squares"] / row["neighbours"] < 64
-
-
 def test_a_split_budget_finds_tours_that_differ_more(tmp_path):
-    whole, divided = (run_serially(spread(tmp_path / str(split), split)).summary.to_pylist()[-1] for split in (1, 32))
-    assert whole["iterations"] == divided["iterations"] == 20_000
-    assert divided["beginnings"] > 5 * whole["beginnings"]
-
-
-def test_a_run_in_small_steps_counts_the_same_beginnings(tmp_path):
-    totals = []
-    for folder, steps in (("at once", (10_000,)), ("in steps", (1_000, 7_777, 10_000))):
-        for limit in steps:
-            report = run_serially(spread(tmp_path / folder, 4, max=limit))
-        totals.append(report.summary.to_pylist()[-1])
-    assert totals[0]["beginnings"] == totals[1]["beginnings"]
-
-
-@pytest.mark.parametrize("runs", [[1], [63, 1], [64], [1, 64, 65, 1], [128, 1, 1, 300], [2] * 100], ids=str)
-@pytest.mark.parametrize("batch", [1, 64, 65, 1_000])
-def test_beginnings_are_counted_whatever_their_runs_and_batches(runs, batch):
-    tours = np.zeros((sum(runs), 40), dtype=np.uint8)
-    tours[:, 31] = np.repeat(np.arange(len(runs)), runs)
-    tours[:, 33] = np.arange(len(tours)) % 7
-    diversity = Diversity(())
-    for begin in range(0, len(tours), batch):
-        diversity.add(tours[begin : begin + batch])
-    assert diversity.beginnings == len(runs)
+    halves = []
+    for split in (1, 32):
+        config = in_folder(tmp_path / str(split), (8, 8), split=split, start="a1,d4", max=10_000)
+        assert run_serially(config).totals["iterations"] == 20_000
+        halves.append(len({(start, tour[:32]) for _, start, tour in rows_of(tmp_path / str(split))}))
+    assert halves[1] > 5 * halves[0]
 
 
 # Symmetry
@@ -150,8 +114,9 @@ def test_expanded_classes_have_the_summary_of_all_squares(both_ways):
     for start, row in every.items():
         for name in (*COUNTED, "multiplicity", "row", "column", "exhausted", "finished"):
             assert expanded[start][name] == row[name], (start, name)
-    assert expanded["total"]["parts"] == len(list(both_ways[1].glob("tours/**/*.parquet")))
-    assert expanded["total"]["iterations"] < every["total"]["iterations"]
+    totals, of_expanded = (report.totals for report in both_ways[2:])
+    assert of_expanded["parts"] == len(list(both_ways[1].glob("tours/**/*.parquet")))
+    assert of_expanded["iterations"] < totals["iterations"]
     assert [each.line for each in both_ways[3].comparisons] == [each.line for each in both_ways[2].comparisons]
 
 
@@ -164,7 +129,7 @@ def test_the_tours_of_any_square_can_be_asked_of_an_expanded_run(both_ways):
 
 def test_one_square_of_each_class_counts_for_all(tmp_path):
     report = run_serially(in_folder(tmp_path / "run", (5, 6), start="classes"))
-    *rows, total = report.summary.to_pylist()
+    rows, total = report.summary.to_pylist(), report.totals
     assert sum(row["multiplicity"] * (row["tours_open"] + row["tours_closed"]) for row in rows) == 37_568
     assert total["multiplicity"] == 30
     assert len(rows_of(tmp_path / "run")) < 37_568 / 3

@@ -34,7 +34,7 @@ def test_a_strategy_from_outside_is_killed_continued_and_verified(folder):
         wait_for(lambda: len(list((folder / "killed/_run/commits").glob("*"))) > 10)
         process.kill()
         process.wait()
-    assert "shift" in json.loads((folder / "killed/_run/run.json").read_text())
+    assert "epoch" in json.loads((folder / "killed/_run/run.json").read_text())
     done = command(*words, "killed", "--executor", "serial", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "164 directed tours = OEIS A079137" in done.stdout

@@ -137,7 +137,7 @@ def _tours_tables(runs: Runs) -> Tables:
     for part in greedy.parts():
         for batch in greedy.read_part(part):
             for at, structured in zip(batch.iterations.tolist(), batch.structured.tolist(), strict=True):
-                flags[at] = (part.kind, structured)
+                flags[at] = (part.holds, structured)
     variants, structured = zip(*(flags[at] for at in times["iteration"].to_pylist()), strict=True)
     efforts = {name: times[name] for name in ("placements", "attempts", "seconds")}
     tours = {"tour": np.arange(1, len(variants) + 1), "variant": variants, "structured": structured, **efforts}

@@ -111,7 +111,7 @@ def described(now: Snapshot, most_rows: int) -> dict[str, Any]:
 def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
     """The map, with links below `path` if there is one; None if the board is too large for a map."""
     board = now.run.board
-    if board.squares > MAP_SQUARES:
+    if board.squares > MAP_SQUARES or not now.has_starts:
         return None
     squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in now.rows}
     return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
@@ -189,7 +189,9 @@ def tour_page(now: Snapshot, query: Query) -> Response:
         count=len(selection),
         found=found,
         back=query.to(f"{now.path}/tours", page=number_of_page, number=1),
-        here=Query(start=found.start, variant=found.variant, number=found.position).to(f"{now.path}/tour"),
+        here=Query(start=found.start if now.has_starts else "", variant=found.variant, number=found.position).to(
+            f"{now.path}/tour"
+        ),
         player=player(now.run.board, found),
         files=FILES,
     )

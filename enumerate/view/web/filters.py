@@ -42,7 +42,7 @@ class Wanted:
         return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
 
     def parts(self, result: SliceResult) -> list[Part]:
-        return [part for part in result.tour_parts if self.variant in ("", part.kind)]
+        return [part for part in result.tour_parts if self.variant in ("", part.holds)]
 
     def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
         """How many tours of some parts of a slice are wanted, if the record shows it."""
@@ -60,7 +60,7 @@ class Wanted:
 
     def _symmetric(self, part: Part, result: SliceResult) -> int:
         """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
-        kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.kind == "closed")]
+        kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.holds == "closed")]
         counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
         counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
         return sum(counts.get(SYMMETRIES[code], 0) for code in self.codes)
@@ -143,14 +143,14 @@ class Selection:
         if not whole:
             source = _Source(part.sha256, self.run, part)
             rows = _matching_rows(source, self.wanted.structured, self.wanted.codes)[which.start : which.stop].tolist()
-        before = getattr(result.before, f"tours_{part.kind}")
+        before = getattr(result.before, f"tours_{part.holds}")
         batch = self.run.pick(part, rows)
         for index, row in enumerate(rows):
             yield Found(
                 number=first + which[index],
                 position=before + row + 1,
-                start=result.start,
-                variant=part.kind,
+                start=result.start or self.run.board.name(int(batch.tours[index, 0])),
+                variant=part.holds,
                 squares=batch.tours[index].tolist(),
                 iteration=int(batch.iterations[index]),
                 structured=bool(batch.structured[index]),

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
+from ...kernels import NOWHERE
 from ...ledger.layout import MANIFEST, is_of_start
 from ...ledger.parts import COUNTED
 from ...ledger.records import JobProgress, read_record
@@ -57,6 +58,11 @@ class Snapshot:
         return self.run.totals()
 
     @property
+    def has_starts(self) -> bool:
+        """Whether each of its jobs has a start square."""
+        return NOWHERE not in self._jobs_of_squares
+
+    @property
     def tours(self) -> int:
         return int(self.totals["tours_open"] + self.totals["tours_closed"])
 
@@ -86,16 +92,20 @@ class Snapshot:
 
     @cached_property
     def _jobs_of_squares(self) -> dict[int, list[JobProgress]]:
-        """The jobs with tours from each start square, in the order of squares if they are expanded."""
+        """The jobs with tours from each start square, in the order of squares if they are expanded.
+
+        Those without a start square stand under `NOWHERE`.
+        """
         found: dict[int, list[JobProgress]] = {}
         for progress in self.jobs:
-            start = progress.job.start
+            start = progress.job.prefix[0] if progress.job.prefix else NOWHERE
             for square in self.run.board.images_of(start) if self.run.config.expand else [start]:
                 found.setdefault(square, []).append(progress)
         return dict(sorted(found.items())) if self.run.config.expand else found
 
     def _results_of(self, square: int, jobs: list[JobProgress]) -> Iterator[SliceResult]:
-        name, tours_open, tours_closed = self.run.board.name(square), 0, 0
+        name = "" if square == NOWHERE else self.run.board.name(square)
+        tours_open = tours_closed = 0
         for progress in jobs:
             squares = progress.job.multiplicity if self.run.config.expand else 1
             for result in self.run.records(progress):

@@ -59,7 +59,7 @@ def maps(now: Snapshot) -> list[tuple[str, Markup | None]]:
     """Heat maps with their titles; large boards have one or none."""
     squares = now.run.board.squares
     shown = ["tours", "first"] if squares <= TWO_MAPS_SQUARES else ["tours"] if squares <= MAP_SQUARES else []
-    return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown]
+    return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown if now.has_starts]
 
 
 def growth_svg(snapshot: Snapshot) -> str:
@@ -69,14 +69,15 @@ def growth_svg(snapshot: Snapshot) -> str:
     grid = np.unique(np.linspace(0, max(most, 1), CHART_POINTS + 1).astype(np.int64))
     tours_at = _from_parts if snapshot.run.config.write and snapshot.tours <= READ_TOURS else _from_records
     tours = [tours_at(snapshot, job, grid).tolist() for job in jobs]
-    thing = "start square" if len({job.job.start for job in jobs}) == len(jobs) else "job"
+    is_each_start = all(job.job.prefix for job in jobs) and len({job.job.start for job in jobs}) == len(jobs)
+    thing = "start square" if is_each_start else "job"
     title, x, y = f"Tours of {snapshot.run.board} over iterations", Axis(f"iterations of a {thing}"), Axis("tours")
     return family_svg(title, grid.tolist(), tours, f"each {thing}", f"mean of all {thing}s", x, y)
 
 
 def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -> NDArray[np.float64]:
     """The number of tours found from a start square after each number of iterations."""
-    start = snapshot.run.board.name(job.job.start)  # and not its images
+    start = job.job.start_name(snapshot.run.board)  # and not its images
     parts = (part for result in snapshot.run.records(job) for part in result.tour_parts)
     iterations = (snapshot.run.iterations(part) for part in parts if is_of_start(part.name, start))
     counts = [np.searchsorted(at, grid, side="right") for at in iterations]
@@ -95,7 +96,11 @@ def gallery(now: Snapshot) -> list[Found]:
     """Various tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
     found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
-    starts = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
+    starts = [
+        row["start"] or ""
+        for row in now.rows[: None if now.has_starts else 1]
+        if row["tours_open"] + row["tours_closed"]
+    ]
     picked = spread(starts, room - len(found))
     rounds = -(-(room - len(found)) // max(1, len(picked)))
     for start in picked:
