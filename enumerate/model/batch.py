@@ -32,9 +32,6 @@ class Batch:
         """The arrays that every kernel fills, in their order."""
         return self.tours, self.iterations, self.closed, self.structured, self.symmetry
 
-    def head(self, count: int) -> Batch:
-        return self[slice(count)]
-
     def __getitem__(self, rows: slice | NDArray[np.bool_]) -> Batch:
         tours, iterations, closed, structured, symmetry = (column[rows] for column in self.columns)
         efforts = None if self.efforts is None else self.efforts[rows]

@@ -81,7 +81,7 @@ class Greedy(KernelSearch):
         given_up, full = self.given_up, False
         while not self.exhausted and not full and self.iterations < limit:
             room = len(batch.tours) - (self.given_up - given_up)
-            full = room == found or self._run(batch.head(room), min(limit, self.iterations + _CALL_ITERATIONS))
+            full = room == found or self._run(batch[:room], min(limit, self.iterations + _CALL_ITERATIONS))
             found = int(self._registers[self._kernel.FOUND])
         return found
 
