@@ -169,66 +169,52 @@ def compiled_kernel(width: int) -> Any:
 # certain square, the next ordering takes over. The lists below, for each size modulo 8, are theirs; squares are
 # (row, column) from 1, and the tour starts on (1, 1).
 
-Phase = tuple[str, Callable[[int], tuple[int, int]] | None]  # an ordering, and the square where it ends
+Phases = tuple[tuple[str, Callable[[int], tuple[int, int]] | None], ...]  # orderings, and the square where each ends
 
 _NUMBERED = ((-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1))  # moves 1 to 8
 
-_PHASES: tuple[tuple[Phase, ...], ...] = (
+# How several of them begin, by the square where that ends.
+_TO_2_2: Phases = (("34261578", lambda m: (m - 1, m - 2)), ("87642135", lambda _: (2, 2)))
+_TO_3_1: Phases = (("34261578", lambda _: (6, 1)), ("87642135", lambda _: (3, 1)))
+_TO_2_5: Phases = (
+    ("34625718", lambda m: (m - 1, m - 2)),
+    ("42681357", lambda m: (m - 6, m)),
+    ("86512347", lambda _: (2, 5)),
+)
+
+_PHASES: tuple[Phases, ...] = (
+    (*_TO_2_2, ("51867342", lambda m: (m - 8, 1)), ("51342678", lambda m: (7, m - 3)), ("21435678", None)),
+    (*_TO_2_2, ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)), ("32481765", None)),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51867342", lambda m: (m - 8, 1)),
-        ("51342678", lambda m: (7, m - 3)),
-        ("21435678", None),
-    ),
-    (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)),
-        ("32481765", None),
-    ),
-    (
-        ("34261578", lambda _: (6, 1)),
-        ("87642135", lambda _: (3, 1)),
+        *_TO_3_1,
         ("54132678", lambda m: (m - 15, 4)),
         ("52431678", lambda m: (10, m - 2)),
         ("85647123", lambda m: (5, m // 2 - 3)),
         ("15746823", None),
     ),
     (
-        ("34625718", lambda m: (m - 1, m - 2)),
-        ("42681357", lambda m: (m - 6, m)),
-        ("86512347", lambda _: (2, 5)),
+        *_TO_2_5,
         ("51867342", lambda m: (m - 10, 3)),
         ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
         ("71642538", None),
     ),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
+        *_TO_2_2,
         ("51867342", lambda m: (m - 8, 1)),
         ("51342678", lambda m: (10, m - 5)),
         ("86753421", lambda m: (13, m // 2 + 1)),
         ("78563421", None),
     ),
+    (*_TO_2_2, ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))), ("15234678", None)),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))),
-        ("15234678", None),
-    ),
-    (
-        ("34261578", lambda _: (6, 1)),
-        ("87642135", lambda _: (3, 1)),
+        *_TO_3_1,
         ("54132678", lambda m: (m - 10, 1)),
         ("52431678", lambda m: (10, m - 2)),
         ("85647123", lambda m: (3, m // 2 + 4)),
         ("12453678", None),
     ),
     (
-        ("34625718", lambda m: (m - 1, m - 2)),
-        ("42681357", lambda m: (m - 6, m)),
-        ("86512347", lambda _: (2, 5)),
+        *_TO_2_5,
         ("51867342", lambda m: (m - 6, 3)),
         ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
         ("61357284", None),
