@@ -39,7 +39,6 @@ class Batch:
 
 
 def batch_arrays(capacity: int, board: Board, efforts: bool = False) -> Batch:
-    """Room for a batch."""
     return Batch(
         np.empty((capacity, board.length), dtype=square_dtype(board)),
         np.empty(capacity, dtype=np.int64),

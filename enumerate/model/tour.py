@@ -32,8 +32,7 @@ def are_complete(board: Board, tours: Tours) -> NDArray[np.bool_]:
     if board.squares <= 64:
         bits = np.zeros(256, dtype=np.uint64)
         bits[: board.squares] = np.uint64(1) << np.arange(board.squares, dtype=np.uint64)
-        result: NDArray[np.bool_] = np.bitwise_or.reduce(bits[tours], axis=1) == np.bitwise_or.reduce(bits[every])
-        return result
+        return np.asarray(np.bitwise_or.reduce(bits[tours], axis=1) == np.bitwise_or.reduce(bits[every]))
     return np.asarray((np.sort(tours, axis=1) == every).all(axis=1))
 
 
