@@ -43,15 +43,11 @@ class Divide:
         self.board, self.start, self.only = config.board, job.start, config.only
         self.iterations = self.left_out = self._made = 0
         wanted = {"open": (False,), "closed": (True,), "both": (True, False)}[config.variant]
-        self._variants = [closed for closed in wanted if self._exists(closed)]
+        why_not = {True: why_no_closed_tour(self.board), False: why_no_tour_from(self.board, self.start, "open")}
+        self._variants = [closed for closed in wanted if why_not[closed] is None]
         for closed in self._variants:  # before the clock is started
             prepare(self.board, self.start, closed, find_base)
         compiled_kernel()
-
-    def _exists(self, closed: bool) -> bool:
-        if closed:
-            return why_no_closed_tour(self.board) is None
-        return why_no_tour_from(self.board, self.start, "open") is None
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         self._made, self.iterations = cursor[1] if len(cursor) > 1 else 0, iterations

@@ -31,7 +31,7 @@ from ..model.config import Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
 from ..model.tour import square_dtype
-from .kernel_search import BOARDS, KernelSearch, Room, Rules, common_rules, corner_pairs, fresh_room, moves_table
+from .kernel_search import KernelSearch, Room, Rules, common_rules, corner_pairs, moves_table, sample
 from .strategy import Strategy
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
@@ -150,11 +150,9 @@ def distances(board: Board) -> NDArray[np.int32]:
 
 @lru_cache
 def compiled_kernel(width: int) -> Any:
-    """The kernel, compiled for this width of squares."""
-
     def warm_up(kernel: Any) -> None:
-        config = Config(board=BOARDS[width], strategy="greedy")
-        arrays = greedy_arrays(config, rules_of(kernel, config, 0), fresh_room(kernel, config.board))
+        config, room = sample(kernel, width)
+        arrays = greedy_arrays(config, rules_of(kernel, config, 0), room)
         batch = batch_arrays(1, config.board, efforts=True)
         kernel.search_greedy(*arrays, 1, *batch.columns, batch.efforts)
 

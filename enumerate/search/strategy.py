@@ -129,12 +129,10 @@ def strategy_of(config: Config) -> Strategy:
 
 
 def make_search(config: Config, job: Job) -> Searching:
-    """The search that a config asks for."""
     return strategy_of(config).search(config, job)
 
 
 def settings_of(strategy: Strategy) -> list[Setting]:
-    """The settings that a strategy takes."""
     taken = (setting for setting in SETTINGS if setting.is_shared or setting.name in strategy.takes)
     return [*taken, *strategy.settings]
 
