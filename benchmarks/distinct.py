@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.speed import command, line  # noqa: E402
 from enumerate.catalog.grouping import Packing  # noqa: E402
 from enumerate.catalog.reader import Run  # noqa: E402
-from enumerate.model.tour import canonical  # noqa: E402
+from tests.support.canonical import canonical  # noqa: E402
 
 TOURS = 16_384
 
@@ -36,7 +36,7 @@ def best(work: Callable[[], object], repeats: int = 9) -> float:
 
 
 def kernel(run: Run, variant: str) -> None:
-    batch = next(run.read_part(next(run.parts(variant=variant)))).head(TOURS)
+    batch = next(run.read_part(next(run.parts(variant=variant))))[:TOURS]
     packing, count = Packing(run.board), len(batch.tours)
     ours = count / best(lambda: packing.rows(batch, variant == "closed"))
     theirs = count / best(lambda: canonical(run.board, batch.tours), 3)

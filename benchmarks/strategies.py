@@ -102,7 +102,7 @@ def closed_seconds(side: int) -> float:
 
 def construction_seconds(side: int) -> float:
     began = time.perf_counter()
-    construct(side, side, 0, True, None, find_base)
+    construct(Board(side, side), 0, True, find_base)
     return time.perf_counter() - began
 
 

@@ -20,15 +20,7 @@ from __future__ import annotations
 
 from numba import njit, uint64
 
-from . import (
-    ASYMMETRIC,
-    CLOSED_90,
-    CLOSED_180,
-    CLOSED_REFLECTION,
-    ONLY_STRUCTURED,
-    ONLY_SYMMETRIC,
-    PATH_180,
-)
+from . import ASYMMETRIC, CLOSED_90, CLOSED_180, CLOSED_REFLECTION, ONLY_STRUCTURED, ONLY_SYMMETRIC, PATH_180
 
 # Maps of the board onto itself that can map a closed tour onto itself.
 HALF_TURN, QUARTER_TURN, FLIP_ROWS, FLIP_COLS, MAPS = 0, 1, 2, 3, 4
@@ -166,9 +158,7 @@ def pack_canonical(tours, is_closed, maps, firsts, row_of, col_of, place, rows, 
                     order = _compare(tour, maps, row_of, col_of, m, at, step, best, best_at, best_step)
                 if order < 0:
                     best, best_at, best_step, kept = m, at, step, 0
-                    keeps = True
-                elif order == 0:
-                    keeps = True
+                keeps |= order <= 0
             kept += keeps
         _pack(tour, maps, row_of, col_of, best, best_at, best_step, rows[t])
         keeping[t] = kept

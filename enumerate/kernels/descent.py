@@ -157,15 +157,6 @@ def _weigh_array(neighbours, degrees, visited, guess, square, candidates, weight
 
 
 @njit(inline="always")
-def _nth(candidates, count):
-    """The position of the set bit with `count` set bits below it."""
-    word = uint64(candidates)
-    for _ in range(count):
-        word &= word - _1
-    return np.int64(lowest(word))
-
-
-@njit(inline="always")
 def _descend_array(
     neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight, base,
     weights,
@@ -197,7 +188,7 @@ def _descend_array(
             drawn, share = _draw(weights, count, mix(base + uint64(length - depth) * _STEP))
             factor *= share
         factor *= shrink
-        square = np.int64(neighbours[square, _nth(candidates, drawn)])
+        square = np.int64(neighbours[square, nth_bit(uint64(candidates), drawn)])
         placements += factor
         if prune:
             end = np.int64(inherit(end, tight, square))
@@ -205,10 +196,9 @@ def _descend_array(
         visited[square] = True
         take(neighbours, degrees, square, -1)
         depth += 1
-    while depth > begin:
-        depth -= 1
-        visited[path[depth]] = False
-        take(neighbours, degrees, path[depth], 1)
+    for at in range(begin, depth):
+        visited[path[at]] = False
+        take(neighbours, degrees, path[at], 1)
     return placements, found
 
 
@@ -250,8 +240,7 @@ def descend_array(
                 base, weights,
             )  # fmt: skip
             _add(sums[row], placements, tours)
-        while depth > 0:
-            depth -= 1
-            visited[path[depth]] = False
-            take(neighbours, degrees, path[depth], 1)
+        for at in range(depth):
+            visited[path[at]] = False
+            take(neighbours, degrees, path[at], 1)
         mark_near(neighbours, near_start, start, False)

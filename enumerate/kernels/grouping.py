@@ -68,9 +68,7 @@ def sort_order(table, used, order, scratch):
                     order[at] = scratch[left]
                     left += 1
                 at += 1
-            while left < middle:
-                order[at] = scratch[left]
-                left, at = left + 1, at + 1
+            order[at : at + middle - left] = scratch[left:middle]
         width *= 2
 
 

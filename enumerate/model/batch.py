@@ -45,9 +45,6 @@ class Batch:
         """The arrays that every kernel fills, in their order."""
         return self.tours, self.iterations, self.closed, self.structured, self.symmetry
 
-    def head(self, count: int) -> Batch:
-        return self[slice(count)]
-
     def __getitem__(self, rows: slice | NDArray[np.bool_]) -> Batch:
         tours, iterations, closed, structured, symmetry = (column[rows] for column in self.columns)
         efforts = None if self.efforts is None else self.efforts[rows]
@@ -56,7 +53,6 @@ class Batch:
 
 
 def batch_arrays(capacity: int, board: Board, efforts: bool = False, more: Sequence[Column] = ()) -> Batch:
-    """Room for a batch."""
     return Batch(
         np.empty((capacity, board.length), dtype=square_dtype(board)),
         np.empty(capacity, dtype=np.int64),

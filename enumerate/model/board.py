@@ -7,6 +7,7 @@ column `z` comes `aa`. Boards are rows x columns: 5x6 has 5 rows, named 1 to 5, 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -119,11 +120,7 @@ class Board:
     @cached_property
     def classes(self) -> dict[int, int]:
         """One square for each class under the symmetries, the lowest, and how many squares the class has."""
-        sizes: dict[int, int] = {}
-        for square in range(self.squares):
-            lowest = min(symmetry[square] for symmetry in self.symmetries)
-            sizes[lowest] = sizes.get(lowest, 0) + 1
-        return sizes
+        return dict(Counter(map(min, zip(*self.symmetries, strict=True))))
 
 
 def column_name(col: int) -> str:

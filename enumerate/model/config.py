@@ -31,7 +31,7 @@ class Config(Settings):
     @classmethod
     def checked(cls, **values: Any) -> Config:
         """A config of these fields, written in one way and checked; whoever has one trusts it."""
-        config = cls(**_normalised(values))
+        config = _normalised(cls(**values))
         for setting in SETTINGS:
             setting.refuse_bad(getattr(config, setting.field))
         _refuse_contradictions(config)
@@ -53,15 +53,15 @@ class Config(Settings):
         return max(1, min(131_072, BATCH_BYTES // self.tour_bytes))
 
 
-def _normalised(values: dict[str, Any]) -> dict[str, Any]:
+def _normalised(config: Config) -> Config:
     """What can be written in several ways, in one: it is part of the identity."""
-    values = {name: getattr(Config, name) for name in ("board", "start", "h_prob", "move_order")} | values
-    values["start"] = ",".join(sorted("".join(values["start"].lower().split()).split(",")))
-    values["h_prob"] += 0.0  # no -0.0: it would have a name of its own
-    values["move_order"] = " ".join(f"{down},{right}" for down, right in parse_moves(values["move_order"]))
-    if values.get("missing_corner"):
-        values["board"] = replace(values["board"], missing=values["board"].last_corner)
-    return values
+    return replace(
+        config,
+        start=",".join(sorted("".join(config.start.lower().split()).split(","))),
+        h_prob=config.h_prob + 0.0,  # no -0.0: it would have a name of its own
+        move_order=" ".join(f"{down},{right}" for down, right in parse_moves(config.move_order)),
+        board=replace(config.board, missing=config.board.last_corner) if config.missing_corner else config.board,
+    )
 
 
 def _refuse_contradictions(config: Config) -> None:

@@ -24,7 +24,6 @@ LARGEST = 10**18  # iteration counts stay well inside 64 bits
 MAX_WORKERS = 1024
 MAX_FAILURES = 1_000_000
 MAX_SPLIT = 100_000
-_STANDARD = Board(8, 8)
 
 # Values of `split` beside a number of prefixes for each start square.
 SPLIT_AUTO = 0  # not decided yet: as the run in the folder has it, or by size if there is no limit, or not at all
@@ -137,7 +136,7 @@ class Settings:
 
     variant: str = _setting("open", "Which tours: open, closed or both.", choices=VARIANTS)
     board: Board = _setting(
-        _STANDARD, "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.", name="size", parse=_parse_board,
+        Board(8, 8), "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.", name="size", parse=_parse_board,
         show=size_of, default_text="8",
     )  # fmt: skip
     strategy: str = _setting("", "How to search")  # the strategies say the rest
@@ -160,9 +159,8 @@ class Settings:
     )  # fmt: skip
     missing_corner: bool = _setting(False, "The board lacks its last corner: odd boards have closed tours then.")
     prune: bool = _setting(
-        True, "Skip paths that cannot become a tour: more tours in the same iterations, and none lost.",
-        is_shared=False,
-    )  # fmt: skip
+        True, "Skip paths that cannot become a tour: more tours in the same iterations, and none lost.", is_shared=False
+    )
     h_prob: float = _setting(
         1.0, "Probability of the strategy's order at each square; otherwise the order is shuffled.", low=0.0, high=1.0,
         is_shared=False, default_text="1",

@@ -32,8 +32,7 @@ def are_complete(board: Board, tours: Tours) -> NDArray[np.bool_]:
     if board.squares <= 64:
         bits = np.zeros(256, dtype=np.uint64)
         bits[: board.squares] = np.uint64(1) << np.arange(board.squares, dtype=np.uint64)
-        result: NDArray[np.bool_] = np.bitwise_or.reduce(bits[tours], axis=1) == np.bitwise_or.reduce(bits[every])
-        return result
+        return np.asarray(np.bitwise_or.reduce(bits[tours], axis=1) == np.bitwise_or.reduce(bits[every]))
     return np.asarray((np.sort(tours, axis=1) == every).all(axis=1))
 
 
@@ -148,35 +147,6 @@ def _are_next(at: Places, other: Places, length: int) -> NDArray[np.bool_]:
     """Whether two places follow one another in a closed tour."""
     apart = np.abs(at - other)
     return np.asarray((apart == 1) | (apart == length - 1))
-
-
-def canonical(board: Board, tours: Tours) -> Tours:
-    """For each tour the first of its class: tours that the board's symmetries and reversal make of it.
-
-    Closed tours may also start on another square.
-    """
-    images = [np.asarray(symmetry, dtype=tours.dtype)[tours] for symmetry in board.symmetries]
-    closed = are_closed(board, tours)[:, None]
-    candidates = []
-    for image in images:
-        turned = np.where(closed, _from_lowest(image), image)
-        back = np.where(closed, np.roll(turned[:, ::-1], 1, axis=1), turned[:, ::-1])
-        candidates += [turned, back]
-    best = candidates[0].copy()
-    for candidate in candidates[1:]:
-        differ = candidate != best
-        first = differ.argmax(axis=1)
-        rows = np.arange(len(tours))
-        less = candidate[rows, first] < best[rows, first]
-        best[less] = candidate[less]
-    return best
-
-
-def _from_lowest(tours: Tours) -> Tours:
-    """Closed tours, each from its lowest square on."""
-    length = tours.shape[1]
-    shift = (tours.argmin(axis=1)[:, None] + np.arange(length)) % length
-    return np.take_along_axis(tours, shift, axis=1)
 
 
 def hashes(tours: Tours) -> NDArray[np.uint64]:

@@ -30,17 +30,7 @@ from ..model.config import Config
 from ..model.jobs import Cursor, Job
 from ..model.settings import MOVE_ORDER, parse_moves
 from ..model.tour import square_dtype
-from .kernel_search import (
-    BOARDS,
-    KernelSearch,
-    Move,
-    Room,
-    Rules,
-    common_rules,
-    corner_pairs,
-    fresh_room,
-    neighbour_table,
-)
+from .kernel_search import KernelSearch, Move, Room, Rules, common_rules, corner_pairs, neighbour_table, sample
 from .strategy import Strategy
 
 _BITS_SQUARES = 64
@@ -79,12 +69,8 @@ class DepthFirst(KernelSearch):
         """The path whose last square is placed next; empty when nothing is left."""
         if self.exhausted:
             return ()
-        path = self._path[: self.depth].tolist()
+        path = self._path[: self._registers[self._kernel.DEPTH]].tolist()
         return (*path, int(self._registers[self._kernel.NEXT]))
-
-    @property
-    def depth(self) -> int:
-        return int(self._registers[self._kernel.DEPTH])
 
     def fill(self, batch: Batch, found: int, limit: int) -> int:
         self._registers[self._kernel.FOUND] = found
@@ -149,7 +135,8 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
 
 def kernel_arrays(kind: str, board: Board, moves: tuple[Move, ...], rules: Rules, room: Room) -> tuple[Any, ...]:
     """What the search and the resume of a kind take, in their order."""
-    tables, stack = _ARRAYS[kind](board, neighbour_table(board, moves))
+    arrays_of = _bits_arrays if kind == "bits" else _array_arrays
+    tables, stack = arrays_of(board, neighbour_table(board, moves))
     return (*tables, rules, *room, corner_pairs(board), *stack)
 
 
@@ -170,19 +157,16 @@ def _array_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence
     return (neighbours, near_start, degrees, visited), (untried, tights, ends, hashes)
 
 
-_ARRAYS = {"bits": _bits_arrays, "array": _array_arrays}
-
-
 @lru_cache
 def compiled_kernel(kind: str, order: str, width: int) -> tuple[Any, Any, Any]:
     """The kernel, and its search and its resume of this kind and order, compiled for this width of squares."""
     search, resume = f"search_{kind}{order}", f"resume_{kind}{order}"
 
     def warm_up(kernel: Any) -> None:
-        board = BOARDS[width]
-        arrays = kernel_arrays(kind, board, MOVES, rules_of(kernel, Config(board=board), 0), fresh_room(kernel, board))
+        config, room = sample(kernel, width)
+        arrays = kernel_arrays(kind, config.board, MOVES, rules_of(kernel, config, 0), room)
         getattr(kernel, resume)(*arrays, np.zeros(1, dtype=np.int64), 1)
-        getattr(kernel, search)(*arrays, 1, *batch_arrays(1, board).columns)
+        getattr(kernel, search)(*arrays, 1, *batch_arrays(1, config.board).columns)
 
     kernel = load_kernel("depth_first", (search, resume), width, warm_up)
     return kernel, getattr(kernel, search), getattr(kernel, resume)

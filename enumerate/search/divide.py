@@ -42,19 +42,12 @@ class Divide:
     def __init__(self, config: Config, job: Job) -> None:
         self.board, self.start, self.only = config.board, job.start, config.only
         self.iterations = self.left_out = self._made = 0
-        self._variants = [
-            closed
-            for closed in (True, False)
-            if config.variant in (("open", "closed")[closed], "both") and self._exists(closed)
-        ]
+        wanted = {"open": (False,), "closed": (True,), "both": (True, False)}[config.variant]
+        why_not = {True: why_no_closed_tour(self.board), False: why_no_tour_from(self.board, self.start, "open")}
+        self._variants = [closed for closed in wanted if why_not[closed] is None]
         for closed in self._variants:  # before the clock is started
-            prepare(self.board.rows, self.board.cols, self.start, closed, find_base)
+            prepare(self.board, self.start, closed, find_base)
         compiled_kernel()
-
-    def _exists(self, closed: bool) -> bool:
-        if closed:
-            return why_no_closed_tour(self.board) is None
-        return why_no_tour_from(self.board, self.start, "open") is None
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         self._made, self.iterations = cursor[1] if len(cursor) > 1 else 0, iterations
@@ -70,8 +63,7 @@ class Divide:
     def fill(self, batch: Batch, found: int, limit: int) -> int:
         while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
             closed = self._variants[self._made]
-            rows, cols, room = self.board.rows, self.board.cols, batch.tours[found]
-            tour = construct(rows, cols, self.start, closed, self.board.missing, find_base, room)
+            tour = construct(self.board, self.start, closed, find_base, batch.tours[found])
             self._made += 1
             self.iterations += self.board.length
             found += self._keep(batch, found, tour, closed)
@@ -114,11 +106,8 @@ class _Divide(Strategy):
 DIVIDE = _Divide()
 
 
-def find_base(
-    rows: int, cols: int, start: int, closed: bool, missing: int | None, pairs: Sequence[tuple[int, int]]
-) -> Sequence[int]:
+def find_base(board: Board, start: int, closed: bool, pairs: Sequence[tuple[int, int]]) -> Sequence[int]:
     """A base tour, by Warnsdorff's rule with random ties: the first one that has all the pairs."""
-    board = Board(rows, cols, missing)
     config = Config(
         board=board, variant="closed" if closed else "open", strategy="greedy", failures=MAX_FAILURES,
         only="structured" if pairs else "",

@@ -31,7 +31,7 @@ from ..model.config import Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
 from ..model.tour import square_dtype
-from .kernel_search import BOARDS, KernelSearch, Room, Rules, common_rules, corner_pairs, fresh_room, moves_table
+from .kernel_search import KernelSearch, Room, Rules, common_rules, corner_pairs, moves_table, sample
 from .strategy import Strategy
 
 _CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
@@ -81,7 +81,7 @@ class Greedy(KernelSearch):
         given_up, full = self.given_up, False
         while not self.exhausted and not full and self.iterations < limit:
             room = len(batch.tours) - (self.given_up - given_up)
-            full = room == found or self._run(batch.head(room), min(limit, self.iterations + _CALL_ITERATIONS))
+            full = room == found or self._run(batch[:room], min(limit, self.iterations + _CALL_ITERATIONS))
             found = int(self._registers[self._kernel.FOUND])
         return found
 
@@ -150,11 +150,9 @@ def distances(board: Board) -> NDArray[np.int32]:
 
 @lru_cache
 def compiled_kernel(width: int) -> Any:
-    """The kernel, compiled for this width of squares."""
-
     def warm_up(kernel: Any) -> None:
-        config = Config(board=BOARDS[width], strategy="greedy")
-        arrays = greedy_arrays(config, rules_of(kernel, config, 0), fresh_room(kernel, config.board))
+        config, room = sample(kernel, width)
+        arrays = greedy_arrays(config, rules_of(kernel, config, 0), room)
         batch = batch_arrays(1, config.board, efforts=True)
         kernel.search_greedy(*arrays, 1, *batch.columns, batch.efforts)
 
@@ -169,66 +167,52 @@ def compiled_kernel(width: int) -> Any:
 # certain square, the next ordering takes over. The lists below, for each size modulo 8, are theirs; squares are
 # (row, column) from 1, and the tour starts on (1, 1).
 
-Phase = tuple[str, Callable[[int], tuple[int, int]] | None]  # an ordering, and the square where it ends
+Phases = tuple[tuple[str, Callable[[int], tuple[int, int]] | None], ...]  # orderings, and the square where each ends
 
 _NUMBERED = ((-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1))  # moves 1 to 8
 
-_PHASES: tuple[tuple[Phase, ...], ...] = (
+# How several of them begin, by the square where that ends.
+_TO_2_2: Phases = (("34261578", lambda m: (m - 1, m - 2)), ("87642135", lambda _: (2, 2)))
+_TO_3_1: Phases = (("34261578", lambda _: (6, 1)), ("87642135", lambda _: (3, 1)))
+_TO_2_5: Phases = (
+    ("34625718", lambda m: (m - 1, m - 2)),
+    ("42681357", lambda m: (m - 6, m)),
+    ("86512347", lambda _: (2, 5)),
+)
+
+_PHASES: tuple[Phases, ...] = (
+    (*_TO_2_2, ("51867342", lambda m: (m - 8, 1)), ("51342678", lambda m: (7, m - 3)), ("21435678", None)),
+    (*_TO_2_2, ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)), ("32481765", None)),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51867342", lambda m: (m - 8, 1)),
-        ("51342678", lambda m: (7, m - 3)),
-        ("21435678", None),
-    ),
-    (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)),
-        ("32481765", None),
-    ),
-    (
-        ("34261578", lambda _: (6, 1)),
-        ("87642135", lambda _: (3, 1)),
+        *_TO_3_1,
         ("54132678", lambda m: (m - 15, 4)),
         ("52431678", lambda m: (10, m - 2)),
         ("85647123", lambda m: (5, m // 2 - 3)),
         ("15746823", None),
     ),
     (
-        ("34625718", lambda m: (m - 1, m - 2)),
-        ("42681357", lambda m: (m - 6, m)),
-        ("86512347", lambda _: (2, 5)),
+        *_TO_2_5,
         ("51867342", lambda m: (m - 10, 3)),
         ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
         ("71642538", None),
     ),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
+        *_TO_2_2,
         ("51867342", lambda m: (m - 8, 1)),
         ("51342678", lambda m: (10, m - 5)),
         ("86753421", lambda m: (13, m // 2 + 1)),
         ("78563421", None),
     ),
+    (*_TO_2_2, ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))), ("15234678", None)),
     (
-        ("34261578", lambda m: (m - 1, m - 2)),
-        ("87642135", lambda _: (2, 2)),
-        ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))),
-        ("15234678", None),
-    ),
-    (
-        ("34261578", lambda _: (6, 1)),
-        ("87642135", lambda _: (3, 1)),
+        *_TO_3_1,
         ("54132678", lambda m: (m - 10, 1)),
         ("52431678", lambda m: (10, m - 2)),
         ("85647123", lambda m: (3, m // 2 + 4)),
         ("12453678", None),
     ),
     (
-        ("34625718", lambda m: (m - 1, m - 2)),
-        ("42681357", lambda m: (m - 6, m)),
-        ("86512347", lambda _: (2, 5)),
+        *_TO_2_5,
         ("51867342", lambda m: (m - 6, 3)),
         ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
         ("61357284", None),

@@ -45,9 +45,9 @@ from ..model.theorems import are_near
 from ..model.tour import Tours
 from .kernel_search import corner_pairs
 
-# Makes a tour of a small board: rows, columns, start, whether closed (else open), the missing square, and the pairs of
-# squares that must follow one another in it, in either order. The same request always brings the same tour.
-Finder = Callable[[int, int, int, bool, int | None, Sequence[tuple[int, int]]], Sequence[int]]
+# Makes a tour of a small board: the board, the start, whether closed (else open), and the pairs of squares that must
+# follow one another in it, in either order. The same request always brings the same tour.
+Finder = Callable[[Board, int, bool, Sequence[tuple[int, int]]], Sequence[int]]
 
 Spot = tuple[int, int]  # row and column; negative ones count from the end of a block, as in a list
 
@@ -61,30 +61,28 @@ _LARGEST, _ODD = 11, 7  # parts
 _BESIDES = {0: (), 2: (10,), 4: (6, 6), 6: (6,)}  # the parts of an even side that are not 8, by its rest modulo 8
 
 
-def prepare(rows: int, cols: int, start: int, closed: bool, find: Finder) -> tuple[Side, Side, NDArray[np.uint8]]:
+def prepare(board: Board, start: int, closed: bool, find: Finder) -> tuple[Side, Side, NDArray[np.uint8]]:
     """Both sides, cut, and the blocks that are joined; known at once when it is asked again."""
-    home = (rows - 1, cols - 1) if closed else divmod(start, cols)
-    down, across = side_of(rows, home[0]), side_of(cols, home[1])
+    row, col = divmod(board.last_corner if closed else start, board.cols)
+    down, across = side_of(board.rows, row), side_of(board.cols, col)
     return down, across, _bases(down, across, closed, find)
 
 
-def construct(
-    rows: int, cols: int, start: int, closed: bool, missing: int | None, find: Finder, out: Tours | None = None
-) -> Tours:
+def construct(board: Board, start: int, closed: bool, find: Finder, out: Tours | None = None) -> Tours:
     """The tour from this square of a board whose sides are at least 5, and that has such a tour.
 
     Closed tours are for even boards, and for odd ones whose last corner is missing. Open ones start anywhere on an even
     board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. It has
     four bytes a square, and is put into `out` if that has, too.
     """
-    down, across, bases = prepare(rows, cols, start, closed, find)
-    links = np.empty((rows, cols), dtype=np.uint8)
-    tour = np.empty(links.size - (missing is not None), dtype="<u4") if out is None or out.itemsize != 4 else out
+    down, across, bases = prepare(board, start, closed, find)
+    links = np.empty((board.rows, board.cols), dtype=np.uint8)
+    tour = np.empty(board.length, dtype="<u4") if out is None or out.itemsize != 4 else out
     kernel = compiled_kernel()
     kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
-    kernel.walk(links.reshape(-1), _steps(cols), start, tour)
-    if not closed and are_near(int(tour[-1]), start, cols):
-        tour = _opened(tour, rows, cols)
+    kernel.walk(links.reshape(-1), _steps(board.cols), start, tour)
+    if not closed and are_near(int(tour[-1]), start, board.cols):
+        tour = _opened(board, tour)
     return tour
 
 
@@ -204,7 +202,7 @@ def _block(rows: int, cols: int, find: Finder) -> NDArray[np.uint8]:
     """A block that can be joined on all sides, and is structured so that what it is joined to is structured too."""
     moves = [*_taken_away(_FOUR), *_taken_away(_BESIDE), *_taken_away(_STACKED)]
     pairs = {*_pairs(moves, rows, cols), *Board(rows, cols).corner_moves}
-    return _links(rows, cols, _quick_start(cols), True, None, tuple(sorted(pairs)), find)
+    return _links(Board(rows, cols), _quick_start(cols), True, tuple(sorted(pairs)), find)
 
 
 def _home_block(down: Side, across: Side, closed: bool, find: Finder) -> NDArray[np.uint8]:
@@ -215,8 +213,8 @@ def _home_block(down: Side, across: Side, closed: bool, find: Finder) -> NDArray
     moves += [move for move in _taken_away(_STACKED) if down.goes_on(move[0][0])]
     pairs = tuple(sorted(_pairs(moves, rows, cols)))
     if closed:
-        return _links(rows, cols, _quick_start(cols), True, rows * cols - 1, pairs, find)
-    return _links(rows, cols, down.home * cols + across.home, False, None, pairs, find)
+        return _links(Board(rows, cols, rows * cols - 1), _quick_start(cols), True, pairs, find)
+    return _links(Board(rows, cols), down.home * cols + across.home, False, pairs, find)
 
 
 def _quick_start(cols: int) -> int:
@@ -235,15 +233,14 @@ def _pairs(moves: Sequence[tuple[Spot, Spot]], rows: int, cols: int) -> set[tupl
 
 @lru_cache(maxsize=1024)
 def _links(
-    rows: int, cols: int, start: int, closed: bool, missing: int | None, pairs: tuple[tuple[int, int], ...],
-    find: Finder,
-) -> NDArray[np.uint8]:  # fmt: skip
+    board: Board, start: int, closed: bool, pairs: tuple[tuple[int, int], ...], find: Finder
+) -> NDArray[np.uint8]:
     """The links of a tour that is searched for."""
-    tour = [divmod(int(square), cols) for square in find(rows, cols, start, closed, missing, pairs)]
+    tour = [divmod(square, board.cols) for square in find(board, start, closed, pairs)]
     kinds = [_kind(*move) for move in pairwise(tour)]
     ahead = [*kinds, _kind(tour[-1], tour[0]) if closed else 7 - kinds[-1]]
     behind = [7 - ahead[-1] if closed else kinds[0], *(7 - kind for kind in kinds)]
-    links = np.zeros((rows, cols), dtype=np.uint8)
+    links = np.zeros((board.rows, board.cols), dtype=np.uint8)
     for spot, one, other in zip(tour, ahead, behind, strict=True):
         links[spot] = one | other << 3
     return links
@@ -270,27 +267,28 @@ _PATCHES = tuple(map(_patches, (_FOUR, _BESIDE, _STACKED)))
 # Turns.
 
 
-def _opened(tour: Tours, rows: int, cols: int) -> Tours:
+def _opened(board: Board, tour: Tours) -> Tours:
     """An open tour with the start of a closed one, by as few turns as can be. One is enough but for a few squares."""
     start = int(tour[0])
     paths, ends = [tour], {int(tour[-1])}
     for path in paths:  # it grows while it is read, by paths that end on other neighbours of the start
         turns: dict[int, int] = {}
-        for square in _neighbours(int(path[-1]), rows, cols):
+        for square in _neighbours(board, int(path[-1])):
             middle = int((path == square).argmax())
             end = int(path[middle + 1])
-            if not are_near(end, start, cols):
+            if not are_near(end, start, board.cols):
                 path[middle + 1 :] = path[:middle:-1]
                 return path
             turns[end] = middle
         for end in [end for end in turns if end not in ends]:
             paths.append(np.concatenate([path[: turns[end] + 1], path[: turns[end] : -1]]))
             ends.add(end)
-    raise BadRequest(f"no open tour of {rows}x{cols} starts on this square: {Board(rows, cols).name(start)!r}")
+    raise BadRequest(f"no open tour of {board} starts on this square: {board.name(start)!r}")
 
 
-def _neighbours(square: int, rows: int, cols: int) -> Iterator[int]:
-    row, col = divmod(square, cols)
+def _neighbours(board: Board, square: int) -> Iterator[int]:
+    """One by one: the table of all squares would cost more than the tour."""
+    row, col = divmod(square, board.cols)
     for down, right in MOVES:
-        if 0 <= row + down < rows and 0 <= col + right < cols:
-            yield square + down * cols + right
+        if 0 <= row + down < board.rows and 0 <= col + right < board.cols:
+            yield square + down * board.cols + right

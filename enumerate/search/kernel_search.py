@@ -26,7 +26,7 @@ _KINDS = {"": kernels.ALL_TOURS, "structured": kernels.ONLY_STRUCTURED, "symmetr
 # The kernels' codes are indices into `SYMMETRIES`.
 assert SYMMETRIES[kernels.CLOSED_REFLECTION] == "closed-reflection"
 
-BOARDS = {1: Board(5, 5), 2: Board(17, 17), 4: Board(257, 257)}  # whose squares take so many bytes, to compile with
+_SIDES = {1: 5, 2: 17, 4: 257}  # of square boards whose squares take so many bytes
 
 
 @lru_cache(maxsize=4)
@@ -64,6 +64,12 @@ def fresh_room(kernel: Any, board: Board) -> Room:
     """For a kernel's registers, the squares of a path, and the number of the move that reaches each square."""
     path = np.zeros(board.length, dtype=square_dtype(board))
     return np.zeros(kernel.REGISTERS, dtype=np.int64), path, np.full(board.squares, kernels.NOWHERE, dtype=np.int32)
+
+
+def sample(kernel: Any, width: int) -> tuple[Config, Room]:
+    """A config with squares of that width and room for its search, to compile the kernel with."""
+    config = Config(board=Board(_SIDES[width], _SIDES[width]))
+    return config, fresh_room(kernel, config.board)
 
 
 class KernelSearch:

@@ -52,17 +52,17 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
 
     search.resume(slice_.cursor, slice_.before.iterations)
     while not search.exhausted and search.iterations < limit and tours + search.given_up < slice_.max_tours:
-        batch = room.head(min(len(room.tours), slice_.max_tours - tours - search.given_up))
+        batch = room[: min(len(room.tours), slice_.max_tours - tours - search.given_up)]
         count = 0
         if first_iteration is None:
             # The kernel has no clock: to time the first tour, it is asked for one tour first.
-            count = fill(batch.head(1), 0)
+            count = fill(batch[:1], 0)
             if not count:
                 continue
             first_iteration, first_seconds = int(batch.iterations[0]), seconds
         count = fill(batch, count)
         if count:
-            take(batch.head(count))
+            take(batch[:count])
         tours += count
     _spare.append((shape, room))
     spent = search.iterations - slice_.before.iterations

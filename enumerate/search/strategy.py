@@ -136,12 +136,10 @@ def strategy_of(config: Config) -> Strategy:
 
 
 def make_search(config: Config, job: Job) -> Searching:
-    """The search that a config asks for."""
     return strategy_of(config).search(config, job)
 
 
 def settings_of(strategy: Strategy) -> list[Setting]:
-    """The settings that a strategy takes."""
     taken = (setting for setting in SETTINGS if setting.is_shared or setting.name in strategy.takes)
     return [*taken, *strategy.settings]
 
@@ -218,14 +216,11 @@ _WHERE = ("address", "workers", "executor")  # say who works, and decide nothing
 
 def command_of(config: Config) -> list[str]:
     """The flags that ask for this run, without those that only repeat a default or say who works."""
+    config = replace(config, strategy=config.strategy or DEFAULT)
     strategy, own = strategy_of(config), dict(config.own)
     chosen = settled(replace(config, split=SPLIT_AUTO, slice_tours=0))
-    usual = {
-        "strategy": config.strategy if config.strategy in ("", DEFAULT) else DEFAULT,
-        "output": output_named_after(config),
-        "split": chosen.split,
-        **strategy.defaults,
-    }
+    output = output_named_after(config)
+    usual = {"strategy": DEFAULT, "output": output, "split": chosen.split, **strategy.defaults}
     usual["slice_tours"] = config.slice_tours if config.tours_in_slice == chosen.tours_in_slice else 0
     words = []
     for setting in settings_of(strategy):

@@ -35,10 +35,11 @@ from enumerate.ledger.storage import open_storage
 from enumerate.model.batch import Batch
 from enumerate.model.board import Board
 from enumerate.model.errors import BadRequest, Damaged, Locked
-from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, canonical, square_dtype, symmetries
+from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, square_dtype, symmetries
 from enumerate.model.values import parse_bytes
 
 from ..support import reference
+from ..support.canonical import canonical
 from ..support.commands import called
 from ..support.published import per_square
 from ..support.runs import run_files, run_serially

@@ -20,7 +20,6 @@ from enumerate.model.tour import (
     are_complete,
     are_legal,
     are_structured,
-    canonical,
     square_dtype,
     symmetries,
 )
@@ -28,6 +27,7 @@ from enumerate.search.divide import Divide
 from enumerate.search.strategy import strategy_of
 
 from ..support import reference
+from ..support.canonical import canonical
 from ..support.runs import run_serially
 from ..support.searches import batch_of, config_for
 
@@ -328,8 +328,8 @@ def test_divide_knows_the_kind_of_its_tours():
             search.resume((start,), 0)
             count = search.fill(batch, 0, UNLIMITED)
             assert count > 0
-            assert_judged_alike(config, batch.head(count))
-            for tour, structured, name in zip(batch.tours[:count].tolist(), batch.structured, names(batch.head(count)),
+            assert_judged_alike(config, batch[:count])
+            for tour, structured, name in zip(batch.tours[:count].tolist(), batch.structured, names(batch[:count]),
                                               strict=False):  # fmt: skip
                 assert (structured, name) == (reference.is_structured(*size, tour), reference.symmetry(*size, tour))
 

@@ -18,8 +18,9 @@ SIDES = range(5, 25)
 STEPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 
 
-def find(rows, cols, start, closed, missing, pairs):
+def find(board, start, closed, pairs):
     """Warnsdorff's rule with ties by chance, until a tour is as it should be."""
+    rows, cols, missing = board.rows, board.cols, board.missing
     assert max(rows, cols) <= 11, "only small blocks are searched for"
     squares = [square for square in range(rows * cols) if square != missing]
     places = {divmod(square, cols): square for square in squares}
@@ -50,7 +51,7 @@ def warnsdorff(near, start, chance):
 
 def checked(rows, cols, start=0, closed=True, missing=None):
     """A tour, after it was found to be one."""
-    tour = construct(rows, cols, start, closed, missing, find)
+    tour = construct(Board(rows, cols, missing), start, closed, find)
     row, col = np.divmod(tour.astype(np.int64), cols)
     are_moves = np.abs(row - np.roll(row, -1)) * np.abs(col - np.roll(col, -1)) == 2
     visits = np.bincount(tour, minlength=rows * cols)
@@ -137,7 +138,7 @@ def test_open_tours_start_everywhere_but_between_two_corners_of_a_side_of_five()
         ]
         assert found == places
     with pytest.raises(BadRequest, match="no open tour of 12x5 starts on this square: 'c2'"):
-        construct(12, 5, 7, False, None, find)
+        construct(Board(12, 5), 7, False, find)
 
 
 @given(length=st.integers(12, 300), data=st.data())
