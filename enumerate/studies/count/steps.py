@@ -48,8 +48,6 @@ class Problem:
 
 
 class Step(NamedTuple):
-    """One square to process."""
-
     square: int
     length: int  # of the frontier afterwards
     mirror: Ints

@@ -68,8 +68,6 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """One tour and its properties."""
-
     number: int  # in the selection, from 1
     position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
     start: str
@@ -178,7 +176,6 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=16)  # of at most two megabytes each
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    """The rows of the selected tours in a part."""
     mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
         mask &= source.run.structured(source.part) == (structured == "yes")

@@ -35,7 +35,6 @@ class NotFound(BadRequest):
 
 
 def path_of(name: str) -> str:
-    """The path of the pages of a run."""
     return f"/runs/{quote(name, safe='')}"
 
 
@@ -111,8 +110,6 @@ class Snapshot:
 
 
 class LiveRun:
-    """A run by its name."""
-
     def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
         self._lock = Lock()
@@ -168,7 +165,6 @@ class Library:
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
     def names(self) -> list[str]:
-        """The names of the current runs, in order."""
         return sorted(self._outputs())
 
     def run(self, name: str) -> LiveRun:
