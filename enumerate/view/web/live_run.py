@@ -181,7 +181,9 @@ class Library:
             return {}
         if self.is_run:
             return {name_of(self.output): self.output}
-        return {} if is_url(self.output) else _runs_in(self.output)
+        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
+        names = (path.relative_to(self.output).parts[0] for path in found)
+        return {name: os.path.join(self.output, name) for name in names}
 
 
 def _is_run(output: str) -> bool:
@@ -189,11 +191,6 @@ def _is_run(output: str) -> bool:
         return open_storage(output).exists(MANIFEST)
     except OSError as error:
         raise BadRequest(f"cannot read {output!r} ({error.strerror or error})") from None
-
-
-def _runs_in(folder: str) -> dict[str, str]:
-    names = (path.relative_to(folder).parts[0] for path in Path(folder).glob(f"*/{MANIFEST}"))
-    return {name: os.path.join(folder, name) for name in names}
 
 
 def name_of(output: str) -> str:
