@@ -7,7 +7,7 @@ import json
 from ..model.config import Config
 from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
 from ..search.strategy import resolve
-from .request import Flag, Json, MaybeWhole, Whole
+from .request import Address, Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
 
 
@@ -17,7 +17,7 @@ def study(
     experiments: str = "",
     largest: Whole = 400,
     workers: Whole = 0,
-    address: str | None = None,
+    address: Address = None,
     fresh: Flag = False,
     quiet: Flag = False,
 ) -> int:
@@ -30,8 +30,6 @@ def study(
             Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
         largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
         workers: Runs at a time; 0 means one for each core of the machine or the cluster.
-        address:
-            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (a new one, here).
         fresh: Repeat every run.
         quiet: No progress and no tables; only errors.
     """
@@ -69,7 +67,7 @@ def estimate(
     start: str = "all",
     seed: Whole = 0,
     workers: Whole = 0,
-    address: str | None = None,
+    address: Address = None,
     json_: Json = False,
     quiet: Flag = False,
 ) -> int:
@@ -87,9 +85,6 @@ def estimate(
         start: Only tours from these squares: names such as a1,d4, or random:N.
         seed: Another seed gives another estimate.
         workers: Workers; 0 means one for each core of the machine or the cluster.
-        address:
-            Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (a new one, here).
-        json_: Print one JSON document instead.
         quiet: No progress.
     """
     config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
@@ -125,7 +120,6 @@ def count(
         missing_corner: The board lacks its last corner: odd boards have closed tours then.
         memory: GiB that may be used; a board that needs more is refused. [default: half of what is free]
         quiet: No progress and no times; only the numbers and errors.
-        json_: Print one JSON document instead.
     """
     from ..model.board import parse_size
     from ..studies.count.census import census_json, census_view, chosen_starts, problems, take_census

@@ -27,7 +27,8 @@ def whole(_type: object, tokens: Sequence[Token]) -> int:
 Whole = Annotated[int, Parameter(converter=whole)]
 MaybeWhole = Annotated[int | None, Parameter(converter=whole)]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-Json = Annotated[Flag, Parameter(name="--json")]
+Json = Annotated[Flag, Parameter(name="--json", help="Print one JSON document instead.")]
+Address = Annotated[str | None, Parameter(help=next(each.help for each in SETTINGS if each.name == "address"))]
 Output = Annotated[str, Parameter(help="The folder of the run, or its address.")]
 
 Request = Mapping[str, object]  # the flags that were given, without their dashes

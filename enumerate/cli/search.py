@@ -7,7 +7,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
 from ..model.values import parse_bytes
@@ -28,7 +30,7 @@ def search(
     repair: Flag = False,
     distinct: Flag = False,
     quiet: Flag = False,
-    json_: Json = False,
+    json_: Annotated[Json, Parameter(help="Print one JSON document instead of the summary.")] = False,
 ) -> int:
     """Search, write the tours, and print a summary; or continue the run in its folder.
 
@@ -40,7 +42,6 @@ def search(
         repair: Search slices again whose records are missing, because they or their parts were damaged and moved away.
         distinct: When the run is complete, write one tour for each class of tours, as the command distinct does.
         quiet: No progress and no summary; only errors.
-        json_: Print one JSON document instead of the summary.
     """
     config = config_of(request)
     if distinct and not config.write:
@@ -143,7 +144,6 @@ def distinct(run: Output, *, memory: str = "", count: Flag = False, quiet: Flag 
         memory: Memory for sorting tours; what does not fit goes to disk. [default: 1GiB]
         count: Print the numbers and write nothing.
         quiet: No progress and no numbers; only errors.
-        json_: Print one JSON document instead.
     """
     report = distinct_report(run, memory, count, quiet)
     if json_:

@@ -41,7 +41,6 @@ def say(line: str) -> None:
 
 
 def save(path: str, content: bytes) -> None:
-    """Write a file and say so."""
     try:
         Path(path).write_bytes(content)
     except OSError as error:

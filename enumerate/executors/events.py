@@ -30,16 +30,12 @@ Work = Callable[[T], R]
 
 @dataclass(frozen=True)
 class Started(Generic[T]):
-    """A slot began to work on a task."""
-
     slot: int
     task: T
 
 
 @dataclass(frozen=True)
 class Finished(Generic[T, R]):
-    """A task is done."""
-
     slot: int
     node: str
     task: T

@@ -23,8 +23,6 @@ _context = multiprocessing.get_context("spawn")
 
 
 class ProcessWorker:
-    """A process that works on tasks sent through a pipe."""
-
     node = socket.gethostname()
 
     def __init__(self, work: Work[Any, Any]) -> None:
@@ -53,8 +51,6 @@ class ProcessWorker:
 
 
 class ProcessPool:
-    """So many processes on this machine."""
-
     def __init__(self, slots: int) -> None:
         self.slots = slots
 

@@ -120,7 +120,6 @@ def random_squares(board: Board, start: str, seed: int, variant: str) -> list[in
 
 
 def _hashes(seed: int, squares: int) -> NDArray[np.uint64]:
-    """A hash of the seed and each square."""
     return _mix(np.arange(squares, dtype=np.uint64) ^ _mix(np.array([seed], dtype=np.uint64)))
 
 

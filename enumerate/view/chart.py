@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from itertools import accumulate, groupby, pairwise
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
@@ -58,12 +57,8 @@ class Scale:
     end: float
 
     def at(self, value: float | Decimal) -> float:
-        low, high = self._ends
-        return self.start + (self.end - self.start) * (self._measure(value) - low) / (high - low)
-
-    @cached_property
-    def _ends(self) -> tuple[float, float]:
-        return self._measure(self.ticks[0]), self._measure(self.ticks[-1])
+        low, high, at = map(self._measure, (self.ticks[0], self.ticks[-1], value))
+        return self.start + (self.end - self.start) * (at - low) / (high - low)
 
     def _measure(self, value: float | Decimal) -> float:
         # A tick above HUGE may be too large for a float; its logarithm is not.

@@ -31,8 +31,6 @@ COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
 @dataclass(frozen=True)
 class Exported:
-    """One tour to be written."""
-
     number: int  # in this export, from 1
     start: str
     variant: str

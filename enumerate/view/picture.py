@@ -157,7 +157,6 @@ def _svg_disc(x: int, y: int, name: str, radius: int) -> str:
 
 
 def tour_png(board: Board, tour: Sequence[int], closed: bool) -> bytes:
-    """The same picture as a PNG file."""
     canvas = _Canvas(board)
     middles = [centre(board, square) for square in tour]
     for (x, y), (to_x, to_y) in pairwise([*middles, middles[0]] if closed else middles):
@@ -233,8 +232,6 @@ def _line(right: int, down: int, scale: int) -> Image.Image:
 
 @dataclass(frozen=True)
 class Heat:
-    """One square of the map."""
-
     value: float
     text: str  # short enough for a square
     label: str  # for the pointer and for screen readers

@@ -87,7 +87,6 @@ def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:
 
 
 def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
-    """The lines below the table."""
     tours = total["tours_open"] + total["tours_closed"]
     lines = exhausted_lines(report) if total["exhausted"] else []
     lines += [comparison.line for comparison in report.comparisons]
@@ -111,7 +110,6 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
 
 
 def exhausted_lines(report: Report) -> list[str]:
-    """What an exhausted run has found."""
     config = report.config
     if not strategy_of(config).is_complete:
         return [f"Finished: {config.strategy} makes no other tours from {_squares(report)}."]
@@ -147,7 +145,6 @@ def share_lines(report: Report, tours: int) -> list[str]:
 
 
 def plan_view(board: Board, plan: Sequence[Job]) -> Table:
-    """The jobs of a plan."""
     table = text_table({"job": True, "start": False, "multiplicity": True, "then": False, "work": False})
     for job in plan:
         then = " ".join(map(board.name, job.prefix[1:]))
@@ -156,7 +153,6 @@ def plan_view(board: Board, plan: Sequence[Job]) -> Table:
 
 
 def table_view(table: pa.Table) -> Table:
-    """Any table as text."""
     numbers = [pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in table.schema]
     view = text_table(dict(zip((name.replace("_", " ") for name in table.schema.names), numbers, strict=True)))
     for row in table.to_pylist():

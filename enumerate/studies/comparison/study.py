@@ -50,8 +50,6 @@ def chosen(names: str, largest: int) -> list[Experiment]:
 
 @dataclass
 class Findings:
-    """The tables by name, and the files written."""
-
     tables: Tables
     files: list[str]
 

@@ -41,15 +41,8 @@ class Problem:
     mirror: dict[int, int]
     unlike: frozenset[int]  # until these squares are processed, the board differs from its mirror image
 
-    @property
-    def first_word(self) -> int:
-        """The word of the first state: the extra squares bare, or each other's mate."""
-        return 0b1110 if self.joined else 0
-
 
 class Step(NamedTuple):
-    """One square to process."""
-
     square: int
     length: int  # of the frontier afterwards
     mirror: Ints

@@ -198,7 +198,6 @@ def tour_page(now: Snapshot, query: Query) -> Response:
 
 
 def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
-    """A tour as a file to download."""
     found = Selection(now, query).one(query.number, query.sort)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", now.name).strip("-.") or "run"
     disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.position}.{ending}"'
@@ -226,7 +225,6 @@ def _content(ending: str, board: Board, found: Found) -> str | bytes:
 
 
 def gallery_item(board: Board, found: Found) -> dict[str, Any]:
-    """A tour as the gallery shows it."""
     return {"found": found, "end": board.name(found.squares[-1]), "picture": _picture(board, found, NUMBERED_SQUARES)}
 
 

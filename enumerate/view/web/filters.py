@@ -46,7 +46,7 @@ class Wanted:
 
     def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
         """How many tours of some parts of a slice are wanted, if the record shows it."""
-        rows, rows_of_slice = _rows(parts), _rows(result.tour_parts)
+        rows, rows_of_slice = (sum(part.rows for part in some) for some in (parts, result.tour_parts))
         symmetric = sum(self._symmetric(part, result) for part in parts)
         if not self.structured or symmetric == 0:
             return symmetric
@@ -68,8 +68,6 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """One tour and its properties."""
-
     number: int  # in the selection, from 1
     position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
     start: str
@@ -90,7 +88,8 @@ class Selection:
     def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
         self.run, self.wanted = snapshot.run, wanted
         start = self.run.board.square(wanted.start) if wanted.start else None
-        counts = [(result, count) for result in snapshot.results(start) if (count := self._count_in_slice(result))]
+        results = ((result, self._count(self.wanted.parts(result), result)) for result in snapshot.results(start))
+        counts = [(result, count) for result, count in results if count]
         self.slices = [result for result, _ in counts]
         self.ends = np.cumsum([0, *(count for _, count in counts)], dtype=np.int64)  # the first is where they begin
 
@@ -112,16 +111,13 @@ class Selection:
         in_range("number", number, 1, len(self))
         return self.page(number - 1, 1, sort)[0]
 
-    def _count_in_slice(self, result: SliceResult) -> int:
-        parts = self.wanted.parts(result)
+    def _count(self, parts: Sequence[Part], result: SliceResult) -> int:
         known = self.wanted.count(parts, result)
-        return sum(self._count_in_part(part, result) for part in parts) if known is None else known
-
-    def _count_in_part(self, part: Part, result: SliceResult) -> int:
-        known = self.wanted.count([part], result)
         if known is not None:
             return known
-        return _count(_Source(part.sha256, self.run, part), self.wanted.structured, self.wanted.codes)
+        if len(parts) > 1:
+            return sum(self._count([part], result) for part in parts)
+        return _count(_Source(parts[0].sha256, self.run, parts[0]), self.wanted.structured, self.wanted.codes)
 
     def _found(self, numbers: range) -> Iterator[Found]:
         """The tours with these numbers, from 0 and ascending."""
@@ -131,7 +127,7 @@ class Selection:
             for part in self.wanted.parts(result):
                 if at >= numbers.stop:
                     return
-                count = self._count_in_part(part, result)
+                count = self._count([part], result)
                 here = range(max(numbers.start - at, 0), min(numbers.stop - at, count))
                 if here:
                     yield from self._in_part(part, result, here, at + 1, whole=count == part.rows)
@@ -158,10 +154,6 @@ class Selection:
             )
 
 
-def _rows(parts: Sequence[Part]) -> int:
-    return sum(part.rows for part in parts)
-
-
 @dataclass(frozen=True)
 class _Source:
     """A part of a run; a cache compares its content only."""
@@ -178,7 +170,6 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=16)  # of at most two megabytes each
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    """The rows of the selected tours in a part."""
     mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
         mask &= source.run.structured(source.part) == (structured == "yes")

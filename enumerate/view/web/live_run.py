@@ -36,7 +36,6 @@ class NotFound(BadRequest):
 
 
 def path_of(name: str) -> str:
-    """The path of the pages of a run."""
     return f"/runs/{quote(name, safe='')}"
 
 
@@ -121,8 +120,6 @@ class Snapshot:
 
 
 class LiveRun:
-    """A run by its name."""
-
     def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
         self._lock = Lock()
@@ -178,7 +175,6 @@ class Library:
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
     def names(self) -> list[str]:
-        """The names of the current runs, in order."""
         return sorted(self._outputs())
 
     def run(self, name: str) -> LiveRun:
@@ -195,7 +191,9 @@ class Library:
             return {}
         if self.is_run:
             return {name_of(self.output): self.output}
-        return {} if is_url(self.output) else _runs_in(self.output)
+        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
+        names = (path.relative_to(self.output).parts[0] for path in found)
+        return {name: os.path.join(self.output, name) for name in names}
 
 
 def _is_run(output: str) -> bool:
@@ -203,11 +201,6 @@ def _is_run(output: str) -> bool:
         return open_storage(output).exists(MANIFEST)
     except OSError as error:
         raise BadRequest(f"cannot read {output!r} ({error.strerror or error})") from None
-
-
-def _runs_in(folder: str) -> dict[str, str]:
-    names = (path.relative_to(folder).parts[0] for path in Path(folder).glob(f"*/{MANIFEST}"))
-    return {name: os.path.join(folder, name) for name in names}
 
 
 def name_of(output: str) -> str:

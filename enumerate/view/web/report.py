@@ -34,7 +34,6 @@ READ_TOURS = 30_000_000  # of larger runs the chart shows only the sums in the r
 
 
 def report_of(output: str) -> tuple[str, str]:
-    """The name of a run, and its report."""
     name = name_of(output)
     return name, LiveRun(name, output).look(report_html)
 

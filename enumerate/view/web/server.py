@@ -11,6 +11,7 @@ refused. A request that changes something must come from one of our own pages.
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import threading
 import webbrowser
@@ -122,14 +123,10 @@ def serve(app: ASGIApp, port: int, path: str, open_browser: bool, show: Callable
 def listen(port: int) -> socket.socket:
     """A socket on this machine's own address, which no other machine can reach; port 0 takes any free one."""
     in_range("port", port, 0, 65_535, "0 takes any free port")
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
-        listener.listen()
+        return socket.create_server((HOST, port))
     except OSError as error:
-        listener.close()
-        in_use = error.errno == errno.EADDRINUSE
-        why = f"port {port} is in use" if in_use else f"cannot listen on port {port} ({error.strerror})"
+        number = error.errno or 0
+        reason = f"cannot listen on port {port} ({os.strerror(number)})"  # the error's own words name the address too
+        why = f"port {port} is in use" if number == errno.EADDRINUSE else reason
         raise BadRequest(f"{why}; choose another --port, or 0 for any free port") from None
-    return listener
