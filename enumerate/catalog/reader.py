@@ -40,6 +40,7 @@ from ..model.errors import BadRequest, Damaged
 from ..model.jobs import TIMES, Job, Part, SliceResult
 from ..model.tour import Tours
 from ..plan.plan import make_plan, needs_estimates
+from ..search.strategy import strategy_of
 
 BATCH_TOURS = 65_536
 
@@ -189,6 +190,11 @@ class Run:
                 first = after
         (batch,) = pa.concat_tables(tables).unify_dictionaries().combine_chunks().to_batches()
         return parts.decode_tours(batch, self.config, part.holds, part.name)
+
+    def more_of(self, batch: Batch, row: int) -> dict[str, Any]:
+        """What the columns of the strategy say of one tour."""
+        columns = strategy_of(self.config).columns
+        return {each.name: values[row].item() for each, values in zip(columns, batch.more, strict=True)}
 
     def structured(self, part: Part) -> NDArray[np.bool_]:
         return np.asarray(self._column(part, "structured").to_numpy())

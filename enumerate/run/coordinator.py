@@ -80,8 +80,8 @@ def run(
 
 def _outlook(held_: Held, plan: Sequence[Job], slots: int, sure: bool) -> Outlook | None:
     """What a search for all tours will take; one that begins may be refused for it, one under way is continued."""
-    if not is_exhaustive(held_.config):
-        return None
+    if not is_exhaustive(held_.config) or not all(job.prefix for job in plan):
+        return None  # how large a job without a prefix is, only its strategy knows
     outlook = look_ahead(held_.config, plan, slots)
     is_under_way = held_.before is not None and is_exhaustive(held_.before)
     if not sure and not is_under_way:

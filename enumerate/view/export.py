@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..catalog.reader import Run
 from ..model.board import Board
@@ -38,6 +38,7 @@ class Exported:
     symmetry: str
     iteration: int
     squares: Tours
+    columns: dict[str, Any]  # of the strategy
 
     @property
     def kind(self) -> str:
@@ -54,26 +55,24 @@ def _txt(board: Board, tour: Exported) -> str:
     return f"{about}\n{as_text(board, tour.squares)}\n\n"
 
 
-CSV_COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteration", "tour")
+COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteration")
 
 
 def _csv(board: Board, tour: Exported) -> str:
     """The squares of the tour are one field, with spaces between their names."""
     word = "true" if tour.structured else "false"
-    values = (tour.number, tour.start, tour.variant, word, tour.symmetry, tour.iteration, " ".join(_path(board, tour)))
-    return _csv_text([values])
+    more = tour.columns.values()
+    values = (tour.number, tour.start, tour.variant, word, tour.symmetry, tour.iteration, *more)
+    return _csv_text([(*values, " ".join(_path(board, tour)))])
 
 
 def _jsonl(board: Board, tour: Exported) -> str:
-    values = {name: getattr(tour, name) for name in CSV_COLUMNS[:-1]}
-    return json.dumps({**values, "tour": _path(board, tour)}) + "\n"
+    values = {name: getattr(tour, name) for name in COLUMNS}
+    more = {"columns": tour.columns} if tour.columns else {}
+    return json.dumps({**values, **more, "tour": _path(board, tour)}) + "\n"
 
 
-FORMATS: dict[str, tuple[Callable[[Board, Exported], str], str]] = {
-    "txt": (_txt, ""),
-    "csv": (_csv, ",".join(CSV_COLUMNS) + "\n"),
-    "jsonl": (_jsonl, ""),
-}
+FORMATS: dict[str, Callable[[Board, Exported], str]] = {"txt": _txt, "csv": _csv, "jsonl": _jsonl}
 
 
 @lru_cache(maxsize=1)
@@ -138,14 +137,15 @@ def chosen_tours(run: Run, choice: Choice) -> Iterator[Exported]:
 def _tours_of(run: Run, part: Part, numbers: Iterator[int]) -> Iterator[Exported]:
     for batch in run.read_part(part, BATCH_TOURS):
         columns = (batch.structured.tolist(), batch.symmetry.tolist(), batch.iterations.tolist(), batch.tours)
-        for structured, symmetry, iteration, squares in zip(*columns, strict=True):
-            start = run.board.name(int(squares[0]))
-            yield Exported(next(numbers), start, part.holds, structured, SYMMETRIES[symmetry], iteration, squares)
+        for row, (structured, symmetry, iteration, squares) in enumerate(zip(*columns, strict=True)):
+            start, more = run.board.name(int(squares[0])), run.more_of(batch, row) if batch.more else {}
+            symmetry_name = SYMMETRIES[symmetry]
+            yield Exported(next(numbers), start, part.holds, structured, symmetry_name, iteration, squares, more)
 
 
 def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) -> int:
-    form, header = FORMATS[choice.format]
-    stream.write(header)
+    form = FORMATS[choice.format]
+    stream.write(_header(run, choice))
     written = 0
     for tour in tours:
         stream.write(form(run.board, tour))
@@ -155,6 +155,11 @@ def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Files and folders.
+
+
+def _header(run: Run, choice: Choice) -> str:
+    more = (f"columns.{column.name}" for column in strategy_of(run.config).columns)
+    return _csv_text([(*COLUMNS, *more, "tour")]) if choice.format == "csv" else ""
 
 
 def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
@@ -171,7 +176,7 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
 
 def _export_split(run: Run, choice: Choice, tours: Iterator[Exported], folder: Path) -> tuple[int, list[Path]]:
     """A file for each start square or kind, a table of counts, and with kinds also one of times, if there are any."""
-    form, header = FORMATS[choice.format]
+    form, header = FORMATS[choice.format], _header(run, choice)
     counts: dict[str, int] = {}
     while batch := list(islice(tours, max(1, choice.batch_squares // run.board.squares))):
         texts: dict[str, list[str]] = {}

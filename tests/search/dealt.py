@@ -1,8 +1,9 @@
-"""A strategy whose jobs have no start square: it numbers all open tours of a small board and deals them to jobs in turn.
+"""A strategy whose jobs have no start square: it numbers all open tours of a board and deals them to jobs in turn.
 
 Its tours have a column of their own, their number.
 """
 
+from functools import lru_cache
 from itertools import count
 
 import numpy as np
@@ -14,8 +15,13 @@ from enumerate.model.tour import are_structured, symmetries
 from enumerate.search.strategy import Strategy
 
 
+@lru_cache
 def open_tours(board):
     """All of them, in the order of their squares."""
+    return list(_open_tours(board))
+
+
+def _open_tours(board):
     paths = [(square,) for square in reversed(range(board.squares))]
     while paths:
         path = paths.pop()
@@ -31,10 +37,8 @@ class Dealing:
 
     def __init__(self, config, job):
         jobs = dict(config.own)["jobs"]
-        every = range(job.number, 10**9, jobs)
         self.board, self.first, self.jobs = config.board, job.number, jobs
-        tours = list(open_tours(config.board))
-        self.tours = {number: tours[number] for number in every[: len(tours)] if number < len(tours)}
+        self.tours = dict(list(enumerate(open_tours(config.board)))[job.number :: jobs])
 
     def resume(self, cursor, iterations):
         self.next, self.iterations = cursor[0] if cursor else self.first, iterations

@@ -135,14 +135,14 @@ def test_every_picture_is_a_file_that_shows_its_tour(place, tmp_path, capsys):
 def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
     target = tmp_path / "tours.csv"
     target.write_text("precious", encoding="utf-8")
-    form, header = exporting.FORMATS["csv"]
+    form = exporting.FORMATS["csv"]
 
     def failing(board, tour):
         if tour.number > 3:
             raise OSError(28, "No space left on device")
         return form(board, tour)
 
-    monkeypatch.setitem(exporting.FORMATS, "csv", (failing, header))
+    monkeypatch.setitem(exporting.FORMATS, "csv", failing)
     assert main(["export", str(place), "--format", "csv", "--output", str(target)]) == 2
     assert target.read_text(encoding="utf-8") == "precious"
     assert list(tmp_path.iterdir()) == [target]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ class Found:
     iteration: int
     structured: bool
     symmetry: str
+    columns: dict[str, Any]  # of the strategy
 
     @property
     def is_closed(self) -> bool:
@@ -151,6 +153,7 @@ class Selection:
                 iteration=int(batch.iterations[index]),
                 structured=bool(batch.structured[index]),
                 symmetry=SYMMETRIES[batch.symmetry[index]],
+                columns=self.run.more_of(batch, index),
             )
 
 
