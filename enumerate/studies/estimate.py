@@ -73,7 +73,7 @@ class BatchTask:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What one batch found, in units of two to the power `Strata.bits`."""
+    """What one batch found, in units of two to the power `Sample.bits`."""
 
     tours: float
     largest: float  # contribution of a single descent
