@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,8 @@ def tours_of(variant: str, count: int) -> pa.Table:
 
 
 def written(table: pa.Table, target: Any, variant: dict[str, Any]) -> None:
+    if isinstance(target, io.BytesIO):
+        target.seek(0)
     values = USUAL | variant
     with pq.ParquetWriter(
         target, table.schema, compression=values["compression"], compression_level=values["compression_level"],
@@ -110,30 +113,35 @@ def main() -> None:
         show(variant, tours_of(variant, words.tours), words.rounds)
 
 
+def asked(question: str) -> object:
+    """What DuckDB answers."""
+    return duckdb.execute(question).fetchall()
+
+
+def questions(path: str, middle: int) -> dict[str, Callable[[], object]]:
+    """What readers look for: tours found around the middle, symmetric ones, and all."""
+    between = pl.col("iteration").is_between(middle, middle + 999)
+    texts = {
+        "DuckDB, range": f"select min(tour) from '{path}' where iteration between {middle} and {middle + 999}",
+        "DuckDB, symmetric": f"select tour from '{path}' where symmetry <> 'none'",
+        "DuckDB, all": f"select max(tour) from '{path}'",
+    }
+    works: dict[str, Callable[[], object]] = {name: partial(asked, text) for name, text in texts.items()}
+    return works | {"Polars, range": lambda: pl.scan_parquet(path).filter(between).collect()}
+
+
 def show(variant: str, table: pa.Table, rounds: int) -> None:
-    sizes = {}
+    middle = int(np.median(table["iteration"]))
     with tempfile.TemporaryDirectory() as folder:
-        for name, values in VARIANTS.items():
-            path = Path(folder) / f"{name}.parquet"
-            written(table, str(path), values)
-            sizes[name] = path.stat().st_size
-        write = best({name: lambda v=v: written(table, io.BytesIO(), v) for name, v in VARIANTS.items()}, rounds)  # type: ignore[misc]
-        middle = int(np.median(table["iteration"]))
-        questions = {
-            "DuckDB, range": lambda path: duckdb.sql(
-                f"select count(*), min(tour) from '{path}' where iteration between {middle} and {middle + 999}"
-            ).fetchall(),
-            "Polars, range": lambda path: (
-                pl.scan_parquet(path).filter(pl.col("iteration").is_between(middle, middle + 999)).collect()
-            ),
-            "DuckDB, symmetric": lambda path: duckdb.sql(
-                f"select tour from '{path}' where symmetry <> 'none'"
-            ).fetchall(),
-            "DuckDB, all": lambda path: duckdb.sql(f"select max(tour) from '{path}'").fetchall(),
-        }
+        paths = {name: Path(folder) / f"{name}.parquet" for name in VARIANTS}
+        for name, path in paths.items():
+            written(table, str(path), VARIANTS[name])
+        sizes = {name: path.stat().st_size for name, path in paths.items()}
+        write = best({name: partial(written, table, io.BytesIO(), VARIANTS[name]) for name in VARIANTS}, rounds)
+        works = {name: questions(str(path), middle) for name, path in paths.items()}
         read = {
-            question: best({name: lambda n=name, a=ask: a(Path(folder) / f"{n}.parquet") for name in VARIANTS}, rounds)  # type: ignore[misc]
-            for question, ask in questions.items()
+            question: best({name: works[name][question] for name in VARIANTS}, rounds)
+            for question in next(iter(works.values()))
         }
     view = Table("written as", "bytes a tour", "M tours/s", "of the first", *(f"{name}, ms" for name in read), box=None)
     first = write[next(iter(VARIANTS))]
