@@ -35,9 +35,10 @@ def write_guide(storage: Storage, config: Config, summary: pa.Table | None = Non
     totals = totals_of(summary) if summary is not None else None
     words = _words(storage.output, config, totals)
     words["reading"] = _filled("reading.md", words) if config.write else ""
-    storage.replace(layout.README, _filled("README.md", words).encode())
-    if config.write:
-        storage.replace(layout.TOURS_SQL, _filled("tours.sql", words).encode())
+    for name in (layout.README, layout.TOURS_SQL) if config.write else (layout.README,):
+        text = _filled(name, words).encode()
+        if not storage.exists(name) or storage.read(name) != text:
+            storage.replace(name, text)
 
 
 def _filled(name: str, words: dict[str, str]) -> str:

@@ -104,7 +104,10 @@ def test_a_run_on_s3_has_the_parts_of_one_in_a_folder_and_can_be_extended_read_a
     assert run.totals()["tours_open"] == total["tours_open"]
     assert sum(len(tours) for tours in run.tours(start="d4", variant="closed")) > 0
     summary = polars.read_csv(Bucket(s3_place).read("summary.csv"))  # another reader
-    assert summary["tours_open"].to_list()[-1] == total["tours_open"]
+    assert sum(summary["tours_open"]) == total["tours_open"]
+    assert json.loads(Bucket(s3_place).read("summary.json"))["tours_open"] == total["tours_open"]
+    assert f'scan_parquet("{s3_place}/tours/' in Bucket(s3_place).read("README.md").decode()
+    assert f"read_parquet('{s3_place}/tours/" in Bucket(s3_place).read("tours.sql").decode()
     assert command("show", s3_place, "--start", "c2", cwd=tmp_path).stdout.count("\n") == 8
 
     other = command("--size", 6, "--output", s3_place, cwd=tmp_path)
