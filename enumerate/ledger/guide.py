@@ -8,12 +8,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from string import Template
+from string import Template, ascii_lowercase
 from typing import Any
 
 import pyarrow as pa
 
-from ..model.board import Board
+from ..model.board import Board, column_name
 from ..model.config import Config
 from ..model.jobs import TIMES
 from ..model.literature import published_tours
@@ -27,6 +27,7 @@ from .summary import totals_of
 
 _TEXTS = Path(__file__).parent / "texts"
 _VARIANTS = {"open": ("open",), "closed": ("closed",), "both": ("open", "closed")}
+_ELSEWHERE = "-- From another folder, first: set file_search_path = '{}';\n"
 _MORE = "continue it with the same command; a larger `--max` or `--tours` finds more."
 
 
@@ -59,12 +60,14 @@ def _words(output: str, config: Config, totals: dict[str, Any] | None) -> dict[s
         "columns": "\n".join(_columns(config)),
         "files": "\n".join(f"| `{name}` | {content} |" for name, content in _files(config).items()),
         "place": shlex.quote(output),
+        "where": "anywhere, with the credentials of the store" if is_url(output) else "in this folder",
+        "elsewhere": "" if is_url(output) else _ELSEWHERE.format(output),
         "tours": f"{output}/{layout.TOURS}" if is_url(output) else layout.TOURS,
-        "split": (variants or _VARIANTS[config.variant])[-1],
         "length": str(board.length),
         "cols": str(board.cols),
         "width": f"{width} byte{'s' * (width > 1)} each{', little endian' * (width > 1)}",
         "dtype": square_dtype(board).str.replace("|", ""),
+        "names": _names_code(board),
         "examples": ", ".join(f"{square} is {board.name(square)}" for square in _examples(board)),
         "digits": "." * (2 * width),
         "hex": " || ".join(f"h[{2 * byte + 1}:{2 * byte + 2}]" for byte in reversed(range(width))),
@@ -131,6 +134,18 @@ def _files(config: Config) -> dict[str, str]:
 def _examples(board: Board) -> list[int]:
     chosen = {0: None, 1: None, board.cols: None, board.squares - 1: None}
     return [square for square in chosen if square < board.squares and square != board.missing]
+
+
+def _names_code(board: Board) -> str:
+    """Python that makes an array of the names of all squares."""
+    lines, letters = ["import numpy as np", ""], f'"{ascii_lowercase[: board.cols]}"'
+    if board.cols > len(ascii_lowercase):
+        lengths, letters = range(1, len(column_name(board.cols - 1)) + 1), "letters"
+        lines[:0] = ["from itertools import product", "from string import ascii_lowercase", ""]
+        words = f"for n in {tuple(lengths)} for word in product(ascii_lowercase, repeat=n)"
+        lines.append(f'letters = ["".join(word) {words}][:{board.cols}]')
+    rows = f"for row in range(1, {board.rows + 1}) for letter in {letters}"
+    return "\n".join([*lines, f'names = np.array([f"{{letter}}{{row}}" {rows}])'])
 
 
 def _letters(cols: int) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+import duckdb
 import pyarrow
 import pytest
 
 from ..support.commands import ROOT, called
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
+READING = README.split("## Reading the tours")[1].split("## Speed")[0]
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +24,42 @@ def headline(tmp_path_factory):
     return folder, done.stdout
 
 
-@pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=["duckdb", "polars", "pyarrow", "library"])
-def test_an_example_prints_what_readme_says(headline, monkeypatch, capfd, code, output):
+def blocks(text, language):
+    return re.findall(rf"```{language}\n([^`]*)```", text)
+
+
+def test_each_reader_prints_what_readme_says(headline, monkeypatch, capfd):
+    monkeypatch.chdir(headline[0] / "output/closed-8x8")
+    names, *readers, shown, _ = blocks(READING, "python")
+    assert len(readers) == 5
+    known = {}
+    exec(names, known)
+    for code in readers:
+        exec(code, known)
+        exec(shown, known)
+        assert capfd.readouterr().out == blocks(READING, "text")[2]
+
+
+def test_the_library_prints_what_readme_says(headline, monkeypatch, capfd):
     monkeypatch.chdir(headline[0])
-    exec(code, {"__name__": "__main__"})
-    assert capfd.readouterr().out.split() == output.split()
+    exec(blocks(READING, "python")[-1], {})
+    assert capfd.readouterr().out == blocks(READING, "text")[3]
+
+
+def test_duckdb_prints_what_readme_says(headline):
+    duck = duckdb.connect()
+    duck.execute(f"set file_search_path = '{headline[0] / 'output/closed-8x8'}'")
+    duck.execute((headline[0] / "output/closed-8x8/tours.sql").read_text(encoding="utf-8"))
+    (statements,) = blocks(READING, "sql")
+    first, second, _ = statements.split(";")
+    assert str(duck.sql(first)).split() == blocks(READING, "text")[1].split("…")[0].split()
+    assert duck.sql(second).fetchall()[0][3][:3] == ["a1", "c2", "e1"]
+
+
+def test_readme_shows_the_lines_of_the_readme_of_its_run(headline):
+    of_run = (headline[0] / "output/closed-8x8/README.md").read_text(encoding="utf-8")
+    assert blocks(READING, "python")[:-2] == blocks(of_run, "python")
+    assert blocks(READING, "sql") == blocks(of_run, "sql")
 
 
 @pytest.mark.skipif(

@@ -6,14 +6,17 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from enumerate.api import Run
-from enumerate.ledger.guide import _letters
-from enumerate.model.board import column_name
+from enumerate.ledger.guide import _letters, _names_code
+from enumerate.model.board import Board, column_name
 from enumerate.search.strategy import resolve
 
 from ..support.commands import called
@@ -23,6 +26,7 @@ BOARDS = {
     "one byte a square": {"size": "8", "variant": "both", "start": "a1,c3", "max": 20_000},
     "two bytes, columns beyond z": {"size": "10x30", "start": "aa1,b2", "max": 20_000},
     "no corner": {"size": 7, "missing-corner": True, "variant": "closed", "start": "a1,c1", "max": 50_000},
+    "no start squares": {"size": "4x5", "strategy": "tests.search.dealt:DEALT", "jobs": 3, "max": 0},
     "four bytes": {"size": "257x257", "strategy": "divide", "variant": "open"},
 }
 
@@ -63,12 +67,26 @@ def examples(run):
     return text, re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL)
 
 
-def test_every_example_of_the_readme_runs_in_the_folder(run, tmp_path):
+# What the examples leave in `tours`, `squares` and `names`.
+REPORT = """
+starts, variants = ([str(name) for name in tours[column]] for column in ("start", "variant"))
+assert names[squares[:50, 0]].tolist() == starts[:50]
+digest = sha256(b"".join(sorted(row.tobytes() for row in squares))).hexdigest()
+print(json.dumps([squares.shape, digest, Counter(zip(variants, starts)).most_common()]))
+"""
+
+
+def test_each_reader_gives_the_squares_the_names_and_the_columns_of_the_path_by_the_lines_of_the_readme(run, tmp_path):
     _, blocks = examples(run)
-    code = [text for language, text in blocks if language == "python"]
-    assert len(code) == 4
+    first, *readers = [code for language, code in blocks if language == "python"]
+    assert len(readers) == 5
+    script = [
+        "import json\nfrom collections import Counter\nfrom hashlib import sha256\n",
+        first,
+        *(code + REPORT for code in readers),
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(code)],
+        [sys.executable, "-c", "".join(script)],
         cwd=run.storage.output,
         env={"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "PATH": ""},
         capture_output=True,
@@ -76,10 +94,40 @@ def test_every_example_of_the_readme_runs_in_the_folder(run, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert f"({run.totals()['tours_open'] + run.totals()['tours_closed']}, {run.board.length})" in done.stdout
+    ours = np.concatenate(list(run.tours()))
+    firsts = (
+        (variant, square)
+        for variant in ("open", "closed")
+        for tours in run.tours(None, variant)
+        for square in tours[:, 0]
+    )
+    counts = Counter((variant, run.board.name(square)) for variant, square in firsts)
+    for line in done.stdout.splitlines():
+        shape, digest, found = json.loads(line)
+        assert shape == list(ours.shape)
+        assert digest == sha256(b"".join(sorted(row.tobytes() for row in ours))).hexdigest()
+        assert {tuple(key): count for key, count in found} == counts
+    assert len(done.stdout.splitlines()) == len(readers)
+
+
+def test_no_reader_needs_more_than_two_lines_beside_its_import(run):
+    _, blocks = examples(run)
+    for code in [code for language, code in blocks if language == "python"]:
+        assert len([line for line in code.splitlines() if line and not line.startswith(("import", "from"))]) <= 2
+
+
+def test_the_statements_of_the_readme_run_in_duckdb(run):
+    _, blocks = examples(run)
     (sql,) = [text for language, text in blocks if language == "sql"]
     for statement in filter(str.strip, sql.split(";")):
         assert connection(run).sql(statement).fetchall()
+
+
+@pytest.mark.parametrize("cols", [8, 26, 27, 702, 703, 18_279])
+def test_the_names_of_the_readme_are_those_of_the_board(cols):
+    board, made = Board(3, cols), {}
+    exec(_names_code(board), made)
+    assert made["names"].tolist() == [board.name(square) for square in range(board.squares)]
 
 
 def test_hugging_faces_reader_finds_the_variants_as_splits(run, tmp_path, monkeypatch):

@@ -106,7 +106,7 @@ def test_a_run_on_s3_has_the_parts_of_one_in_a_folder_and_can_be_extended_read_a
     summary = polars.read_csv(Bucket(s3_place).read("summary.csv"))  # another reader
     assert sum(summary["tours_open"]) == total["tours_open"]
     assert json.loads(Bucket(s3_place).read("summary.json"))["tours_open"] == total["tours_open"]
-    assert f'scan_parquet("{s3_place}/tours/' in Bucket(s3_place).read("README.md").decode()
+    assert f'read_parquet("{s3_place}/tours/**/*.parquet"' in Bucket(s3_place).read("README.md").decode()
     assert f"read_parquet('{s3_place}/tours/" in Bucket(s3_place).read("tours.sql").decode()
     assert command("show", s3_place, "--start", "c2", cwd=tmp_path).stdout.count("\n") == 8
 

@@ -1,6 +1,6 @@
--- $Title, for DuckDB: `duckdb -init tours.sql` in this folder. From elsewhere, first say where it is:
--- set file_search_path = '$place';
-
+-- $Title.
+-- For DuckDB: `duckdb -init tours.sql`.
+$elsewhere
 -- The squares of a tour in the order of the visit, as numbers: row * $cols + column, both from 0.
 create or replace macro squares(tour) as
     [('0x' || $hex)::uinteger for h in regexp_extract_all(hex(tour), '$digits')];
