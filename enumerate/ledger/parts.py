@@ -56,7 +56,7 @@ def tours_schema(config: Config, variant: str) -> pa.Schema:
     start = [described("start", _NAMES, "Start square.")] if strategy.count_jobs(config) else []
     when = described("iteration", pa.int64(), "Placements that the job had made when it found the tour.")
     more = [described(each.name, pa.from_numpy_dtype(each.dtype), each.description) for each in strategy.columns]
-    return _schema(config, f"{variant} tours", [_tour(config), *start, when, *_KINDS, *more], variant)
+    return schema_of(config, f"{variant} tours", [_tour(config), *start, when, *_KINDS, *more], variant)
 
 
 @lru_cache(maxsize=16)
@@ -71,7 +71,7 @@ def distinct_schema(config: Config, variant: str) -> pa.Schema:
         described("iteration", pa.int64(), f"Placements that the job had made when it found {first}."),
         *_KINDS,
     ]
-    return _schema(config, f"one {variant} tour for each class of tours", columns, variant)
+    return schema_of(config, f"one {variant} tour for each class of tours", columns, variant)
 
 
 @lru_cache(maxsize=16)
@@ -83,7 +83,7 @@ def times_schema(config: Config) -> pa.Schema:
         described("attempts", pa.int64(), "Attempts it took, the last one included."),
         described("seconds", pa.float64(), "Seconds it took; null if another slice began it.", nullable=True),
     ]
-    return _schema(config, "what each tour took", columns, "")
+    return schema_of(config, "what each tour took", columns, "")
 
 
 def _tour(config: Config) -> pa.Field:
@@ -91,8 +91,8 @@ def _tour(config: Config) -> pa.Field:
     return described("tour", kind, "Squares in the order of the visit; the first is the start square.")
 
 
-def _schema(config: Config, content: str, columns: list[pa.Field], variant: str) -> pa.Schema:
-    """With the facts that a file says of itself: the same on every machine and in every release that searches alike."""
+def schema_of(config: Config, content: str, columns: Sequence[pa.Field], variant: str) -> pa.Schema:
+    """Columns, and the facts that a file says of itself: the same wherever and by whichever release it was made."""
     board, width = config.board, square_dtype(config.board).itemsize
     missing = "" if board.missing is None else f"; {board.name(board.missing)} is missing"
     facts = {

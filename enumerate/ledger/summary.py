@@ -9,6 +9,7 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 from ..model.config import FORMAT_VERSION, Config
 from ..model.jobs import Cursor, Totals
 from .layout import SUMMARY_CSV, SUMMARY_JSON, SUMMARY_PARQUET
-from .parts import described
+from .parts import described, schema_of
 from .records import JobProgress
 from .storage import Storage
 
@@ -84,7 +85,7 @@ def _images(config: Config, row: Row) -> Iterator[Row]:
 
 
 def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
-    return pa.Table.from_pylist(summary_rows(config, progress), schema=SUMMARY_SCHEMA)
+    return pa.Table.from_pylist(summary_rows(config, progress), schema=summary_schema(config))
 
 
 def totals_of(summary: pa.Table) -> Row:
@@ -135,32 +136,34 @@ def remove_summary(storage: Storage) -> None:
 
 _INT, _SECONDS = pa.int64(), pa.float64()
 
-SUMMARY_SCHEMA = pa.schema(
-    [
-        described("start", pa.string(), "Start square; null if the row is of a job without one.", nullable=True),
-        described("row", pa.int32(), "Row of the start square, from 0.", nullable=True),
-        described("column", pa.int32(), "Column of the start square, from 0.", nullable=True),
-        described("job", _INT, "Number of the job, if it has no start square.", nullable=True),
-        described("multiplicity", _INT, "Squares that the start square stands for."),
-        described("tours_open", _INT, "Open tours found."),
-        described("tours_closed", _INT, "Closed tours found."),
-        described("structured", _INT, "Of them, structured: with the two moves next to each corner."),
-        described("path_180", _INT, "Of them, with the symmetry path-180."),
-        described("closed_180", _INT, "Of them, with the symmetry closed-180."),
-        described("closed_90", _INT, "Of them, with the symmetry closed-90."),
-        described("closed_reflection", _INT, "Of them, with the symmetry closed-reflection."),
-        described("left_out", _INT, "Tours found that --only left out."),
-        described("given_up", _INT, "Tours begun and not found, by greedy."),
-        described("iterations", _INT, "Placements of the knight."),
-        described("dead_ends", _INT, "Dead ends met."),
-        described("exhausted", pa.bool_(), "Whether every tour is found, whatever the budget."),
-        described("finished", pa.bool_(), "Whether the budget is spent, or every tour is found."),
-        described("first_iteration", _INT, "Iteration of the first tour of its job; null without one.", nullable=True),
-        described("first_seconds", _SECONDS, "Seconds of search until that tour.", nullable=True),
-        described("search_seconds", _SECONDS, "Seconds of search, all workers together."),
-        described("write_seconds", _SECONDS, "Seconds of writing, all workers together."),
-        described("parts", _INT, "Parquet files."),
-        described("bytes", _INT, "Bytes of these files."),
-    ],
-    metadata={"content": "a row for each start square", "format": str(FORMAT_VERSION)},
-)  # fmt: skip
+_COLUMNS = [
+    described("start", pa.string(), "Start square; null if the row is of a job without one.", nullable=True),
+    described("row", pa.int32(), "Row of the start square, from 0.", nullable=True),
+    described("column", pa.int32(), "Column of the start square, from 0.", nullable=True),
+    described("job", _INT, "Number of the job, if it has no start square.", nullable=True),
+    described("multiplicity", _INT, "Squares that the start square stands for."),
+    described("tours_open", _INT, "Open tours found."),
+    described("tours_closed", _INT, "Closed tours found."),
+    described("structured", _INT, "Of them, structured: with the two moves next to each corner."),
+    described("path_180", _INT, "Of them, with the symmetry path-180."),
+    described("closed_180", _INT, "Of them, with the symmetry closed-180."),
+    described("closed_90", _INT, "Of them, with the symmetry closed-90."),
+    described("closed_reflection", _INT, "Of them, with the symmetry closed-reflection."),
+    described("left_out", _INT, "Tours found that --only left out."),
+    described("given_up", _INT, "Tours begun and not found, by greedy."),
+    described("iterations", _INT, "Placements of the knight."),
+    described("dead_ends", _INT, "Dead ends met."),
+    described("exhausted", pa.bool_(), "Whether every tour is found, whatever the budget."),
+    described("finished", pa.bool_(), "Whether the budget is spent, or every tour is found."),
+    described("first_iteration", _INT, "Iteration of the first tour of its job; null without one.", nullable=True),
+    described("first_seconds", _SECONDS, "Seconds of search until that tour.", nullable=True),
+    described("search_seconds", _SECONDS, "Seconds of search, all workers together."),
+    described("write_seconds", _SECONDS, "Seconds of writing, all workers together."),
+    described("parts", _INT, "Parquet files."),
+    described("bytes", _INT, "Bytes of these files."),
+]
+
+
+@lru_cache(maxsize=16)
+def summary_schema(config: Config) -> pa.Schema:
+    return schema_of(config, "a row for each start square", _COLUMNS, config.variant)

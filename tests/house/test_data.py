@@ -9,7 +9,7 @@ import pytest
 
 from enumerate.ledger.layout import README, SUMMARY_CSV, SUMMARY_JSON, SUMMARY_PARQUET, TOURS_SQL
 from enumerate.ledger.parts import distinct_schema, times_schema, tours_schema
-from enumerate.ledger.summary import SUMMARY_SCHEMA, totals_of
+from enumerate.ledger.summary import summary_schema, totals_of
 
 from ..support.commands import ROOT
 from ..support.runs import run_serially
@@ -21,7 +21,7 @@ SCHEMAS = {
     "tours": tours_schema(CONFIG, "closed"),
     "times": times_schema(CONFIG),
     "distinct": distinct_schema(CONFIG, "closed"),
-    "summary": SUMMARY_SCHEMA,
+    "summary": summary_schema(CONFIG),
 }
 
 
@@ -54,5 +54,5 @@ def test_every_file_of_a_run_stands_there(tmp_path):
 
 
 def test_the_totals_are_the_columns_that_add_up():
-    named = {*SUMMARY_SCHEMA.names, "rows"} - {"start", "row", "column", "job"}
-    assert totals_of(SUMMARY_SCHEMA.empty_table()).keys() == named
+    named = {*SCHEMAS["summary"].names, "rows"} - {"start", "row", "column", "job"}
+    assert totals_of(SCHEMAS["summary"].empty_table()).keys() == named

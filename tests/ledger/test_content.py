@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from enumerate.catalog.distinct import write_distinct
 from enumerate.catalog.reader import Run
 from enumerate.ledger.layout import record_name
 from enumerate.ledger.manifest import seal, unseal
@@ -65,12 +66,24 @@ def test_nothing_in_a_part_tells_when_or_by_which_release_it_was_written(folder)
     assert versions.keys() == {"knights-tour-enumerator", "python", "numba", "numpy", "pyarrow"}
 
 
-def test_every_kind_of_file_describes_its_columns(tmp_path):
+def test_every_kind_of_file_describes_its_columns_and_names_its_board_and_settings(tmp_path):
     greedy = {"strategy": "greedy", "tours": 3, "start": "a1", "executor": "serial", "output": str(tmp_path / "run")}
-    run_serially(resolve(greedy))
-    for path in [*(tmp_path / "run").rglob("*.parquet")]:
-        assert all(b"description" in field.metadata for field in pq.read_schema(path)), path
-    assert pq.read_schema(next((tmp_path / "run").glob("times/**/*.parquet"))).metadata[b"strategy"] == b"greedy"
+    config = resolve(greedy)
+    run_serially(config)
+    write_distinct(tmp_path / "run")
+    paths = [*(tmp_path / "run").rglob("*.parquet")]
+    assert {path.relative_to(tmp_path / "run").parts[0] for path in paths} == {
+        "tours", "times", "distinct", "summary.parquet",
+    }  # fmt: skip
+    for path in paths:
+        schema = pq.read_schema(path)
+        assert all(b"description" in field.metadata for field in schema), path
+        assert {field.name for field in schema} == {
+            key.decode().removeprefix("column ") for key in schema.metadata if key.startswith(b"column ")
+        }
+        assert (schema.metadata[b"board"], schema.metadata[b"strategy"]) == (b"8 rows, 8 columns", b"greedy")
+        assert json.loads(schema.metadata[b"settings"]) == identity_of(config)
+        assert schema.metadata[b"squares"] == b"1 byte each: row * 8 + column, from a1 = 0"
 
 
 # Its content
