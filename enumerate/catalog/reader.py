@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..ledger import parts
-from ..ledger.layout import MANIFEST, PLAN, is_of_start
+from ..ledger.layout import MANIFEST, PLAN, start_of
 from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
 from ..ledger.records import (
     JobProgress,
@@ -132,7 +132,7 @@ class Run:
             if start is None or self.config.expand or start == job.job.start_name(self.board)
             for result in self.records(job)
             for part in result.parts
-            if part.holds in kinds and (start is None or is_of_start(part.name, start))
+            if part.holds in kinds and (start is None or start_of(part.name) == start)
         )
 
     def tours(
@@ -143,7 +143,7 @@ class Run:
             for batch in self.read_part(part, batch_tours):
                 yield batch.tours
 
-    def tour(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
+    def squares(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
         """One tour, counted from 1 in the order of `tours`."""
         left = number
         for part in self.parts(start, variant):

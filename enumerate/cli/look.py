@@ -42,7 +42,7 @@ def show(
     for flag, path, most in (("--svg", svg, SVG_SQUARES), ("--png", png, PNG_SQUARES)):
         if path is not None and source.board.squares > most:
             raise BadRequest(f"a picture has at most {most:,} squares: {source.board}; without {flag} it is printed")
-    tour = source.tour(number, start, variant)
+    tour = source.squares(number, start, variant)
     closed = bool(are_closed(source.board, tour[None, :])[0])
     if svg is not None:
         save(svg, tour_svg(source.board, tour.tolist(), closed).encode())

@@ -9,11 +9,13 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 from .events import Work
@@ -28,7 +30,7 @@ class ProcessWorker:
     def __init__(self, work: Work[Any, Any]) -> None:
         self.connection, theirs = _context.Pipe()
         self.process = _context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _deaf_to_interrupts():
+        with _deaf_to_interrupts(), _without_main():
             self.process.start()
         theirs.close()  # so that the pipe ends with the process
 
@@ -76,6 +78,17 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Children started here do not run the user's script again, which may have no main guard: tasks need none of it."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(connection: Connection, work: Work[Any, Any]) -> None:

@@ -70,9 +70,10 @@ def parse_part_name(name: str) -> PartName | None:
     return part if part_name(*part) == name else None
 
 
-def is_of_start(name: str, start: str) -> bool:
+def start_of(name: str) -> str:
+    """The start square that a part is named after; empty if its job has none."""
     part = parse_part_name(name)
-    return part is not None and part.start == start
+    return part.start if part else ""
 
 
 def distinct_name(variant: str, number: int) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
 from ...kernels import NOWHERE
-from ...ledger.layout import MANIFEST, is_of_start
+from ...ledger.layout import MANIFEST, start_of
 from ...ledger.parts import COUNTED
 from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
@@ -113,7 +113,7 @@ class Snapshot:
                     **{kind: getattr(result, kind) // squares for kind in COUNTED},
                     start=name,
                     before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
-                    parts=tuple(part for part in result.parts if is_of_start(part.name, name)),
+                    parts=tuple(part for part in result.parts if start_of(part.name) == name),
                 )
                 tours_open, tours_closed = tours_open + share.tours_open, tours_closed + share.tours_closed
                 yield share
