@@ -78,7 +78,8 @@ install_for() {
 
 needs_uv() { command -v uv >/dev/null || die "no uv found; install it with: pip install uv"; }
 
-# The oldest Python too; what pyproject.toml does not name is as new as it can be.
+# The oldest Python too; what pyproject.toml does not name is as new as it can be. Without the extra huggingface, which
+# needs a newer pyarrow than we do.
 install_lowest() {
     needs_uv
     venv=$root/.venv-lowest

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +50,57 @@ def test_the_package_has_floors_and_no_caps():
 @pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*.lock")), ids=lambda path: path.name)
 def test_a_lock_names_packages_and_hashes_only(path):
     assert not re.search(r"://|^-|file:", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The source distribution, and the wheel that is made of it alone."""
+    folder = tmp_path_factory.mktemp("built")
+    venv = folder / "venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    subprocess.run([venv / "bin/pip", "install", "--quiet", "flit_core>=3.12,<4"], check=True)
+    build = "import sys; from flit_core.buildapi import build_{0}; build_{0}(sys.argv[1])"
+    subprocess.run([venv / "bin/python", "-c", build.format("sdist"), folder], cwd=ROOT, check=True)
+    (sdist,) = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = (path for path in folder.iterdir() if path.is_dir() and path != venv)
+    subprocess.run([venv / "bin/python", "-c", build.format("wheel"), folder], cwd=source, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return source, wheel
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_what_the_repository_has(built):
+    source, _ = built
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    expected = {name for name in listed if not name.startswith((".", "output/"))}
+    assert expected - {str(path.relative_to(source)) for path in source.rglob("*")} == set()
+
+
+@pytest.mark.slow
+def test_the_wheel_in_an_empty_environment_serves_a_user_who_is_not_root(built, tmp_path_factory):
+    """In /tmp, which every user may enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        home, venv = Path(folder, "home"), Path(folder, "venv")
+        home.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/pip", "install", "--quiet", f"{built[1]}[web]"], check=True)
+        if os.getuid() == 0:
+            shutil.chown(home, "nobody")
+
+        def used(*words):
+            return subprocess.run(
+                [venv / "bin/knights-tours", *words], cwd=home, check=False, capture_output=True, text=True,
+                env={"HOME": str(home), "PATH": os.environ["PATH"]}, user="nobody" if os.getuid() == 0 else None,
+            )  # fmt: skip
+
+        done = used("--size", "5", "--max", "0", "--workers", "2")
+        assert done.returncode == 0, done.stderr
+        assert "1,728 directed open tours = OEIS A165134" in done.stdout
+        assert used("verify", "output/open-5x5").stdout.startswith("sound: ")
+        assert used("report", "output/open-5x5").returncode == 0
+        assert "<svg" in (home / "open-5x5.html").read_text(encoding="utf-8")
+        assert (home / "output/open-5x5/tours.sql").exists()
+        assert used("--help").stdout.startswith("Usage: knights-tours ")
