@@ -12,7 +12,7 @@ import pytest
 from ..support.commands import ROOT, called
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-READING = README.split("## Reading the tours")[1].split("## Speed")[0]
+READING = README.split("## Reading the tours")[1].split("\n## More\n")[0]
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,13 @@ def test_each_reader_prints_what_readme_says(headline, monkeypatch, capfd):
     for code in readers:
         exec(code, known)
         exec(shown, known)
-        assert capfd.readouterr().out == blocks(READING, "text")[2]
+        assert capfd.readouterr().out == blocks(READING, "text")[1]
 
 
 def test_the_library_prints_what_readme_says(headline, monkeypatch, capfd):
     monkeypatch.chdir(headline[0])
     exec(blocks(READING, "python")[-1], {})
-    assert capfd.readouterr().out == blocks(READING, "text")[3]
+    assert capfd.readouterr().out == blocks(READING, "text")[2]
 
 
 def test_duckdb_prints_what_readme_says(headline):
@@ -55,7 +55,7 @@ def test_duckdb_prints_what_readme_says(headline):
     duck.execute((headline[0] / "output/closed-8x8/tours.sql").read_text(encoding="utf-8"))
     (statements,) = blocks(READING, "sql")
     first, second, _ = statements.split(";")
-    assert str(duck.sql(first)).split() == blocks(READING, "text")[1].split("…")[0].split()
+    assert str(duck.sql(first)).split() == blocks(READING, "text")[0].split("…")[0].split()
     assert duck.sql(second).fetchall()[0][3][:3] == ["a1", "c2", "e1"]
 
 
