@@ -178,6 +178,6 @@ ray)
     ;;
 *)
     install_for "$@"
-    exec "$venv/bin/python" -m enumerate "$@"
+    KNIGHTS_TOURS_CALLED=$0 exec "$venv/bin/python" -m enumerate "$@"
     ;;
 esac

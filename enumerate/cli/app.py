@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Literal
 
 from cyclopts import App, CycloptsError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from .. import __version__
-from ..model.errors import DONE, INTERRUPTED, BadRequest, EnumerateError
-from ..model.values import hint
+from ..model.errors import DONE, INTERRUPTED, BadRequest, EnumerateError, shortened
+from ..model.program import COMMAND, program
+from ..model.values import hint, refuse_no_text
 from .look import export, play, report, show, view
 from .measure import count, estimate, study
 from .request import with_settings
@@ -24,24 +26,40 @@ HELP = """Enumerate knight's tours: one job for each start square, many workers,
 
 A run lives in one folder. The same command continues it, a larger --max extends it, and it may be killed at any time.
 
-Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found,
-5 locked by another run, 130 interrupted."""
+Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found, 5 locked by another process, 130 interrupted."""  # noqa: E501
+
+EXAMPLES = """Examples:
+  {0} --variant closed --size 8 --max 500000
+  {0} --size 6 --variant both --max 0 --start classes --expand
+  {0} --size 40 --strategy greedy --ties roth
+  {0} verify output/closed-8x8
+  {0} view output/closed-8x8"""
 
 
 def make_app(arguments: list[str]) -> App:
     """The commands, with the flags of the strategy that these arguments name."""
     app = App(
-        name="python -m enumerate",
+        name=program(),
         help=HELP,
-        version=__version__,
+        help_epilogue=EXAMPLES.format(program()),
+        version=f"{COMMAND} {__version__}",
         help_format="plaintext",
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
     app.default(with_settings(search, arguments))
-    app.command(with_settings(plan, arguments))
+    app.command(with_settings(plan, arguments), help_epilogue="")
     for command in (verify, distinct, show, export, report, view, play, study, estimate, count):
-        app.command(command)
+        app.command(command, help_epilogue="")
+
+    @app.command(help_epilogue="")
+    def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
+        """Print the completion of knights-tours for a shell.
+
+        For bash: knights-tours completion bash > ~/.local/share/bash-completion/completions/knights-tours
+        """
+        print(app.generate_completion(prog_name=COMMAND, shell=shell))
+
     return app
 
 
@@ -52,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets question marks, not an error
     try:
+        for word in arguments:
+            refuse_no_text(word)
         app = make_app(arguments)
         return int(app(arguments or ["--help"], exit_on_error=False, print_error=False) or DONE)
     except CycloptsError as error:
@@ -75,6 +95,6 @@ def _one_line(app: App, error: CycloptsError) -> str:
         if word in commands:
             return f"a command is the first word: {word!r}"
         known = hint(word, commands) or f"; commands are {', '.join(sorted(commands))}"
-        return f"unexpected word: {word!r}{known}"
-    text = " ".join(str(error).split())
+        return shortened(f"unexpected word: {word!r}{known}")
+    text = shortened(" ".join(str(error).split()))
     return text[0].lower() + text[1:]

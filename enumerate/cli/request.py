@@ -6,49 +6,84 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import Annotated, Any, TypedDict, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 
 from ..model.config import Config
-from ..model.settings import SETTINGS, Setting
-from ..model.values import read_toml
-from ..search.strategy import DEFAULT, STRATEGIES, Strategy, is_outside, resolve, strategy_named, taking
+from ..model.errors import BadRequest
+from ..model.numbers import plain
+from ..model.settings import GROUPS, SETTINGS, Setting
+from ..model.values import parse_whole, read_toml
+from ..search.strategy import (
+    DEFAULT,
+    STRATEGIES,
+    Strategy,
+    is_outside,
+    refuse_wrong_types,
+    resolve,
+    strategy_named,
+    taking,
+)
 
 
-def whole(_type: object, tokens: Sequence[Token]) -> int:
+def _whole(_type: object, tokens: Sequence[Token]) -> int:
     """A whole number; cyclopts alone would round 0.4 to 0, which means no limit."""
     try:
-        return int(tokens[0].value)
-    except ValueError:
-        raise ValueError(f"expected a whole number, not {tokens[0].value!r}") from None
+        return parse_whole(tokens[0].value)
+    except BadRequest as error:
+        raise ValueError(str(error)) from None  # cyclopts says of which flag
 
 
-Whole = Annotated[int, Parameter(converter=whole)]
-MaybeWhole = Annotated[int | None, Parameter(converter=whole)]
+def _as_it_is(_type: object, tokens: Sequence[Token]) -> str:
+    """For choices: cyclopts shows and completes them, and our own refusal says what is meant."""
+    return tokens[0].value
+
+
+# The groups of --help, in their order.
+_GROUPS = {name: Group(name, sort_key=number) for number, name in enumerate([*GROUPS, "What is printed"])}
+BOARD, _, MUCH, WHERE, WHO, PRINTED = _GROUPS.values()
+
+Whole = Annotated[int, Parameter(converter=_whole)]
+MaybeWhole = Annotated[int | None, Parameter(converter=_whole)]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-Json = Annotated[Flag, Parameter(name="--json", help="Print one JSON document instead.")]
-Address = Annotated[str | None, Parameter(help=next(each.help for each in SETTINGS if each.name == "address"))]
-Output = Annotated[str, Parameter(help="The folder of the run, or its address.")]
+Text = Annotated[str, Parameter(show_default=False)]
+Json = Annotated[Flag, Parameter(name="--json", help="Print one JSON document instead.", group=PRINTED)]
+Quiet = Annotated[Flag, Parameter(group=PRINTED)]
+Force = Annotated[Flag, Parameter(help="Overwrite what is there.", group=WHERE)]
+Address = Annotated[
+    str | None, Parameter(help=next(each.help for each in SETTINGS if each.name == "address"), group=WHO)
+]
+Output = Annotated[str, Parameter(help="The folder of the run, or its address.", group=WHERE)]
+Variant = Annotated[Literal["open", "closed", "both"], Parameter(converter=_as_it_is, group=BOARD)]
 
 Request = Mapping[str, object]  # the flags that were given, without their dashes
 NO_FLAGS: Request = MappingProxyType({})
 
 _CONFIG = "config"
+_OF_A_CALL = ("fresh", "check", "yes", "repair", "distinct", "quiet", "json", "log-json")
 
 
 def config_of(request: Request) -> Config:
     """File and flags as one checked config."""
     path = request.get(_CONFIG)
     given = {key: value for key, value in request.items() if key != _CONFIG}
-    return resolve({**(read_toml(str(path)) if path else {}), **given})
+    if path is None:
+        return resolve(given)
+    table = read_toml(str(path))
+    for key in table:
+        if key in _OF_A_CALL:
+            raise BadRequest(f"{key} is not a setting of a run, but of one call: give --{key} with the command")
+    refuse_wrong_types(table, given)
+    return resolve({**table, **given})
 
 
 def with_settings(command: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
     """The command with a flag for each setting, those of a strategy from outside too if these words name one."""
     own = _strategy_in(words).settings
     flags = {setting.name: _flag(setting, setting in own) for setting in (*SETTINGS, *own)}
-    flags[_CONFIG] = Annotated[str, Parameter(help="A TOML file with any of these keys; flags beat it.")]
+    about = "A TOML file whose keys are these flags, but those of one call; flags beat it."
+    flags[_CONFIG] = Annotated[str, Parameter(help=about, group=WHERE)]
     kind = TypedDict("Settings", flags, total=False)  # type: ignore[misc]  # the table decides what is in it
 
     @functools.wraps(command)
@@ -74,16 +109,19 @@ def _strategy_in(words: Sequence[str]) -> Strategy:
 
 def _flag(setting: Setting, is_own: bool) -> Any:
     """The type of a setting's flag, with what --help says of it."""
+    kind: Any = setting.flag_type
+    choices, text = setting.choices, f"{setting.help} {_default(setting, is_own)}".strip()
     if setting.name == "strategy":
         names = [f"{name} ({strategy_named(name).summary})" for name in STRATEGIES]
+        choices = tuple(STRATEGIES)
         text = f"{setting.help}: {', '.join(names)}, or MODULE:OBJECT, one of your own. [default: {DEFAULT}]"
-    else:
-        text = f"{setting.help} {_default(setting, is_own)}".strip()
-    kind = setting.flag_type
-    more: dict[str, Any] = {"converter": whole} if kind is int else {}
+    more: dict[str, Any] = {"converter": _whole} if kind is int else {}
+    if choices:
+        kind, more = Literal[choices], {"converter": _as_it_is, "show_choices": setting.name != "strategy"}
     if kind is bool and setting.default:
         more = {"negative": f"--no-{setting.name}"}
-    return Annotated[kind, Parameter(help=text, allow_leading_hyphen=setting.has_dashes, **more)]
+    group = _GROUPS[setting.group]
+    return Annotated[kind, Parameter(help=text, group=group, allow_leading_hyphen=setting.has_dashes, **more)]
 
 
 def _default(setting: Setting, is_own: bool) -> str:
@@ -101,4 +139,4 @@ def _default(setting: Setting, is_own: bool) -> str:
 def _shown(setting: Setting, value: object) -> str:
     if isinstance(value, bool):
         return f"--{setting.name}" if value else f"--no-{setting.name}" if setting.default else ""
-    return repr(value) if isinstance(value, str) and " " in value else str(value)
+    return repr(value) if isinstance(value, str) and " " in value else plain(value)

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
 from ..model.values import parse_bytes
-from .request import NO_FLAGS, Flag, Json, Output, Request, config_of
+from .request import BOARD, MUCH, NO_FLAGS, WHERE, Flag, Json, Output, Quiet, Request, Text, config_of
 from .speech import StopSignals, say, tell
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 def search(
     *,
     request: Request = NO_FLAGS,
-    fresh: Flag = False,
-    check: str = "",
-    yes: Flag = False,
-    repair: Flag = False,
-    distinct: Flag = False,
-    quiet: Flag = False,
+    fresh: Annotated[Flag, Parameter(group=WHERE)] = False,
+    check: Annotated[Text, Parameter(group=WHERE)] = "",
+    yes: Annotated[Flag, Parameter(group=MUCH)] = False,
+    repair: Annotated[Flag, Parameter(group=WHERE)] = False,
+    distinct: Annotated[Flag, Parameter(group=BOARD)] = False,
+    quiet: Quiet = False,
     json_: Annotated[Json, Parameter(help="Print one JSON document instead of the summary.")] = False,
 ) -> int:
     """Search, write the tours, and print a summary; or continue the run in its folder.
@@ -105,7 +105,7 @@ def plan(*, request: Request = NO_FLAGS) -> None:
     tell(f"output   {config.output}")
 
 
-def verify(run: Output, *, quiet: Flag = False) -> int:
+def verify(run: Output, *, quiet: Quiet = False) -> int:
     """Check a whole run: every file, record and tour.
 
     Args:
@@ -137,7 +137,7 @@ def verify(run: Output, *, quiet: Flag = False) -> int:
     return DONE
 
 
-def distinct(run: Output, *, memory: str = "", count: Flag = False, quiet: Flag = False, json_: Json = False) -> None:
+def distinct(run: Output, *, memory: Text = "", count: Flag = False, quiet: Quiet = False, json_: Json = False) -> None:
     """Write one tour for each class: tours that symmetry, reversal or (closed ones) another start make alike.
 
     Args:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 DONE = 0
 INTERRUPTED = 130
+
+
+_LONG = re.compile(r"'[^']{200,}'|\S{200,}")  # paths may be longer than other values
 
 
 class EnumerateError(Exception):
     """Something this program found wrong; its text is one line for the user."""
 
     exit_code = 1
+
+    def __init__(self, text: str) -> None:
+        super().__init__(shortened(text))
 
 
 class BadRequest(EnumerateError):
@@ -34,3 +42,8 @@ class Locked(EnumerateError):
     """Another coordinator is working on the run."""
 
     exit_code = 5
+
+
+def shortened(text: str) -> str:
+    """The text with the values in it cut to a length that can be read."""
+    return _LONG.sub(lambda value: value[0][:60] + "…" + "'" * value[0].startswith("'"), text)

@@ -13,7 +13,7 @@ from typing import Any
 
 from .board import MOVES, Board, parse_size, size_of
 from .errors import BadRequest
-from .values import in_range, one_of, refuse_strange_address, refuse_strange_output, shown
+from .values import in_range, one_of, parse_whole, refuse_strange_address, refuse_strange_output, shown
 
 VARIANTS = ("open", "closed", "both")
 KINDS = ("structured", "symmetric")  # of tours that --only keeps
@@ -30,6 +30,9 @@ SPLIT_AUTO = 0  # not decided yet: as the run in the folder has it, or by size i
 BY_SIZE = -1  # split until no job is too large
 _SPLITS = {"auto": SPLIT_AUTO, "by-size": BY_SIZE}
 
+# The groups of --help, in their order.
+GROUPS = BOARD, HOW, MUCH, WHERE, WHO = "Board and tours", "How to search", "How much", "Where", "Who works"
+
 _EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 
 
@@ -40,6 +43,7 @@ class Setting:
     name: str  # of the flag without its dashes, and of the key in a config file
     default: Any
     help: str
+    group: str = HOW
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
@@ -67,6 +71,8 @@ class Setting:
         if self.parse:
             return self.parse(value)
         expected = type(self.default)
+        if expected is int and type(value) is str:
+            return parse_whole(value, self.name)
         if expected is float and type(value) is int:
             return float(value) if abs(value) < LARGEST else float("inf")
         if type(value) is not expected:
@@ -134,30 +140,32 @@ def _setting(default: Any, help_: str, **more: Any) -> Any:
 class Settings:
     """The table, in the order of `--help`."""
 
-    variant: str = _setting("open", "Which tours: open, closed or both.", choices=VARIANTS)
+    variant: str = _setting("open", "Which tours to find.", choices=VARIANTS, group=BOARD)
     board: Board = _setting(
         Board(8, 8), "The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.", name="size", parse=_parse_board,
-        show=size_of, default_text="8",
+        show=size_of, default_text="8", group=BOARD,
     )  # fmt: skip
     strategy: str = _setting("", "How to search")  # the strategies say the rest
     max: int = _setting(
         500_000, "Iterations (placements of the knight) for each start square; 0 means no limit.", low=0, high=LARGEST,
-        is_identity=False, meaning="iterations for each start square; 0 means no limit",
+        is_identity=False, meaning="iterations for each start square; 0 means no limit", group=MUCH,
     )  # fmt: skip
     tours: int = _setting(
         0, "Tours for each start square; 0 means no limit. --max still applies.", low=0, high=LARGEST,
-        is_identity=False, meaning="tours for each start square; 0 means no limit",
+        is_identity=False, meaning="tours for each start square; 0 means no limit", group=MUCH,
     )  # fmt: skip
     only: str = _setting(
-        "", "Keep only tours of this kind: structured (with the two moves next to each corner) or symmetric.",
-        choices=KINDS, default_text="all",
+        "", "Keep only tours of this kind; structured ones have the two moves next to each corner.",
+        choices=KINDS, default_text="all", group=BOARD,
     )  # fmt: skip
-    write: bool = _setting(True, "Write the tours, or only count them.")
+    write: bool = _setting(True, "Write the tours, or only count them.", group=BOARD)
     start: str = _setting(
         "all", "Start squares: all, classes (one for each symmetry class), once (closed tours: from one corner in one"
-        " direction, each tour once), random:N, or names such as a1,d4.",
+        " direction, each tour once), random:N, or names such as a1,d4.", group=BOARD,
     )  # fmt: skip
-    missing_corner: bool = _setting(False, "The board lacks its last corner: odd boards have closed tours then.")
+    missing_corner: bool = _setting(
+        False, "The board lacks its last corner: odd boards have closed tours then.", group=BOARD
+    )
     prune: bool = _setting(
         True, "Skip paths that cannot become a tour: more tours in the same iterations, and none lost.", is_shared=False
     )
@@ -170,8 +178,8 @@ class Settings:
         has_dashes=True,
     )  # fmt: skip
     ties: str = _setting(
-        "random", "How to choose among squares with equally few onward moves: random, lowest (square number), pohl"
-        " (second-level degree), roth (farthest from the centre) or squirrel (Squirrel's and Cull's orderings).",
+        "random", "How to choose among squares with equally few onward moves: lowest is the square number, pohl the"
+        " second-level degree, roth the distance from the centre, squirrel the orderings of Squirrel and Cull.",
         choices=TIES, is_shared=False,
     )  # fmt: skip
     failures: int = _setting(
@@ -186,29 +194,33 @@ class Settings:
     )  # fmt: skip
     expand: bool = _setting(
         False, "With --start classes: also write the images of each tour under the symmetries of the board, so that"
-        " no tour is missing.",
+        " no tour is missing.", group=BOARD,
     )  # fmt: skip
     seed: int = _setting(0, "Seed of shuffled orders, random ties and random start squares.", low=0, high=LARGEST)
     output: str = _setting(
         "", "Folder of the run, or an address: s3://bucket/run.", check=refuse_strange_output, is_identity=False,
-        default_text="output/ and a name made from the settings",
+        default_text="output/ and a name made from the settings", group=WHERE,
     )  # fmt: skip
     address: str = _setting(
         "", "Work on a Ray cluster: auto (the one this machine is part of), host:port, or local (a new one, here).",
-        parse=_parse_address, check=refuse_strange_address, is_identity=False,
+        parse=_parse_address, check=refuse_strange_address, is_identity=False, group=WHO,
     )  # fmt: skip
     workers: int = _setting(
         0, "Workers; 0 means one for each core of the machine or the cluster.", low=0, high=MAX_WORKERS,
-        is_identity=False, meaning="0 means one for each core",
+        is_identity=False, meaning="0 means one for each core", group=WHO,
     )  # fmt: skip
     executor: str = _setting(
-        "processes", "processes, or serial: everything in this process, for debugging.", choices=EXECUTORS,
-        is_identity=False,
+        "processes", "serial does everything in this process, for debugging.", choices=EXECUTORS,
+        is_identity=False, group=WHO,
     )  # fmt: skip
     slice_iterations: int = _setting(
-        10_000_000, "Iterations in a slice, the unit of work that is written and recorded.", low=1, high=LARGEST
+        10_000_000,
+        "Iterations in a slice, the unit of work that is written and recorded.",
+        low=1,
+        high=LARGEST,
+        group=MUCH,
     )
-    slice_tours: int = _setting(0, "Tours in a slice.", default_text="524288, fewer on large boards")
+    slice_tours: int = _setting(0, "Tours in a slice.", default_text="524288, fewer on large boards", group=MUCH)
 
 
 SETTINGS = tuple(

@@ -6,6 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 
 from .errors import BadRequest
 
@@ -40,6 +41,16 @@ def shown(value: object) -> str:
         return "a number with too many digits"
 
 
+def parse_whole(text: str, name: str = "") -> int:
+    """`500000`, `500_000`, `500k`, `5M` or `1e6`; `name` is that of a setting, for the error."""
+    match = re.fullmatch(r"([+-]?[0-9][0-9_]{0,40}(?:\.[0-9]{1,20})?(?:e[0-9]{1,2})?)([kMGT]?)", text.strip())
+    number = Decimal(match[1]).scaleb(3 * " kMGT".index(match[2] or " ")) if match else Decimal("0.5")
+    if number != int(number):
+        must_be = f"{name} must be" if name else "expected"
+        raise BadRequest(f"{must_be} a whole number such as 500000, 500k or 1e6, got {text!r}")
+    return int(number)
+
+
 def parse_bytes(text: str) -> int:
     """`64MiB`, `1.5 GB`, or a number of bytes."""
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?:([kmgt]?)(i?)b)?", text.strip().lower())
@@ -62,12 +73,17 @@ def read_toml(path: str) -> dict[str, object]:
 
 def refuse_strange_output(output: str) -> None:
     """A folder or an address that cannot be one, before anything is tried."""
-    if "\0" in output:
-        raise BadRequest(f"output must be a path, and no path has a zero byte, got {output!r}")
+    refuse_no_text(output)
     if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", output):
         raise BadRequest(f"an address has two slashes after its colon: {output!r}; a folder is ./{output}")
     if "://" in output:
         refuse_strange_url(output)
+
+
+def refuse_no_text(word: str) -> None:
+    """What no path and no name may have."""
+    if "\0" in word or (not word.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in word)):
+        raise BadRequest(f"expected text in UTF-8 without zero bytes, got {word!r}")
 
 
 def refuse_strange_address(address: str) -> None:

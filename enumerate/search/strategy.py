@@ -170,6 +170,15 @@ def resolve(values: Mapping[str, object]) -> Config:
     return config if config.output else replace(config, output=output_named_after(config))
 
 
+def refuse_wrong_types(values: Mapping[str, object], other: Mapping[str, object]) -> None:
+    """Refuse a value of a config file that its setting cannot have, also where a flag is used instead of it."""
+    name = other.get("strategy", values.get("strategy", DEFAULT))
+    settings = settings_of(strategy_named(name)) if isinstance(name, str) else SETTINGS
+    for setting in (*SETTINGS, *settings):
+        if setting.name in values:
+            setting.refuse_bad(setting.read(values[setting.name]))
+
+
 def _refuse_key(key: str, strategy: str, taken: list[str]) -> None:
     known = {setting.name: setting for setting in SETTINGS}
     if key in known:

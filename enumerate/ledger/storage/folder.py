@@ -118,9 +118,12 @@ class Folder:
         """Another coordinator, refused, may be removing the folder at the same time."""
         for _ in range(_LOCK_ATTEMPTS):
             with contextlib.suppress(FileNotFoundError):
-                _make_folder(self.path(LOCK).parent)
-                return open(self.path(LOCK), "a", encoding="utf-8")
-        raise self._locked()
+                return self._open_lock()
+        return self._open_lock()
+
+    def _open_lock(self) -> IO[str]:
+        _make_folder(self.path(LOCK).parent)
+        return open(self.path(LOCK), "a", encoding="utf-8")
 
     def check(self) -> None:
         """A lock of the file system cannot be lost while its file is open."""
