@@ -13,8 +13,8 @@ from cyclopts import Parameter
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
 from ..model.values import parse_bytes
-from .request import BOARD, MUCH, NO_FLAGS, WHERE, Flag, Json, Output, Quiet, Request, Text, config_of
-from .speech import StopSignals, say, tell
+from .request import BOARD, MUCH, NO_FLAGS, PRINTED, WHERE, Flag, Json, Output, Quiet, Request, Text, config_of
+from .speech import StopSignals, say, tell, terminal_width
 
 if TYPE_CHECKING:
     from ..catalog.distinct import Report as DistinctReport
@@ -31,6 +31,7 @@ def search(
     distinct: Annotated[Flag, Parameter(group=BOARD)] = False,
     quiet: Quiet = False,
     json_: Annotated[Json, Parameter(help="Print one JSON document instead of the summary.")] = False,
+    log_json: Annotated[Flag, Parameter(group=PRINTED)] = False,
 ) -> int:
     """Search, write the tours, and print a summary; or continue the run in its folder.
 
@@ -42,6 +43,7 @@ def search(
         repair: Search slices again whose records are missing, because they or their parts were damaged and moved away.
         distinct: When the run is complete, write one tour for each class of tours, as the command distinct does.
         quiet: No progress and no summary; only errors.
+        log_json: Progress as JSON, one object a line, every ten seconds.
     """
     config = config_of(request)
     if distinct and not config.write:
@@ -51,12 +53,12 @@ def search(
     from ..view.terminal import report_json, report_view
 
     stop = StopSignals(at_once=config.executor == "serial")
-    report = run(config, observer(quiet), stop.heard, fresh, check, yes, repair)
+    report = run(config, observer(quiet, log_json), stop.heard, fresh, check, yes, repair)
     classes = distinct_report(config.output, "", False, quiet, stop.check) if distinct and report.complete else None
     if json_:
         tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
     elif not quiet:
-        tell(report_view(report))
+        tell(report_view(report, terminal_width()))
         if classes:
             tell("\n" + "\n".join(classes.lines))
     return closing_words(report, stop)

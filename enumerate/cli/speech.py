@@ -33,6 +33,13 @@ def tell(what: RenderableType) -> None:
             say(f"cannot print ({error.strerror})")
 
 
+def terminal_width() -> int:
+    """The columns that standard output has room for."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
+
+
 def say(line: str) -> None:
     """Print a line to standard error, if there is one."""
     if sys.stderr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 _PERIODS = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
 _EXACT = 10**6  # estimates below are shown to the last digit
@@ -75,6 +76,21 @@ def clock(seconds: float) -> str:
     """A time as a clock shows it: 0:02:05."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+def ends_at(seconds: float) -> str:
+    """The time of day in so many seconds, with the day if it is another one."""
+    now = datetime.now()
+    end = now + timedelta(seconds=min(seconds, 1e10))
+    return f"{end:%H:%M}" if end.date() == now.date() else f"{end:%Y-%m-%d %H:%M}"
+
+
+def size(count: float) -> str:
+    """Bytes on a disk: 512 bytes, 46.4 MB, 79.8 GB."""
+    for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= unit_bytes:
+            return f"{count / unit_bytes:.1f} {unit}"
+    return f"{count:.0f} bytes"
 
 
 def mebibytes(count: int) -> str:

@@ -1,28 +1,35 @@
-"""Progress on the terminal: a live display for people, a plain line every ten seconds for logs, or nothing."""
+"""Progress on the terminal: a live display for people, a line every ten seconds for logs or programs, or nothing."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from itertools import count
+from typing import Any, TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from ..executors.events import Finished, Lost, Started, trouble
 from ..ledger.records import JobProgress
+from ..ledger.storage import free_bytes, is_url
 from ..model.config import Config
-from ..model.jobs import Slice, SliceResult
-from ..model.numbers import clock, counted
+from ..model.numbers import clock, counted, ends_at, short, size
 from ..run.report import SliceEvent
-from ..search.strategy import DEFAULT, is_exhaustive
+from ..run.tally import Tally
+from ..search.strategy import DEFAULT
 
 PLAIN_SECONDS = 10.0
-SHOWN_WORKERS = 16
+FIGURE_LINES = 2
+
+T = TypeVar("T")
 
 
 class Quiet:
@@ -34,63 +41,33 @@ class Quiet:
     def end(self) -> None: ...
 
 
-class Tally:
-    """The progress of a run: iterations of its budget if it has one, else the estimated share of the search space."""
+def tours_on(config: Config) -> str:
+    """What a run finds: open and closed tours on 8x8."""
+    variant = "open and closed" if config.variant == "both" else config.variant
+    return f"{variant} tours on {config.board}"
 
-    def __init__(self, config: Config, progress: list[JobProgress]) -> None:
-        self.config = config
-        self.jobs = {job.job.number: job for job in progress}
-        self.weight = sum(job.weight for job in progress) or 1.0
-        self.shares = {number: self._share(job) * job.weight for number, job in self.jobs.items()}
-        self.sum = sum(self.shares.values())
-        self.share_at_start = self.share
-        self.began = time.monotonic()
-        self.tours = self.iterations = 0
 
-    def add(self, event: Finished[Slice, SliceResult]) -> None:
-        self.tours += event.result.tours
-        self.iterations += event.result.iterations
-        job, before = event.result.job, self.shares[event.result.job]
-        self.shares[job] = self._share(self.jobs[job]) * self.jobs[job].weight
-        self.sum += self.shares[job] - before
-
-    @property
-    def share(self) -> float:
-        """The share of the work done, from 0 to 1."""
-        return min(1.0, self.sum / self.weight)
-
-    @property
-    def of(self) -> str:
-        return "of the search space" if is_exhaustive(self.config) else "of the budget"
-
-    @property
-    def seconds(self) -> float:
-        return max(time.monotonic() - self.began, 1e-6)
-
-    def time_left(self) -> str:
-        done = self.share - self.share_at_start
-        return f"{clock((1 - self.share) * self.seconds / done)} left" if done > 0 else "time left unknown"
-
-    def rates(self) -> str:
-        return (
-            f"{self.tours:,} tours, {self.tours / self.seconds / 1e6:.2f} M tours/s, "
-            f"{self.iterations / self.seconds / 1e6:.1f} M iterations/s"
-        )
-
-    def _share(self, job: JobProgress) -> float:
-        if job.next_slice(self.config) is None:
-            return 1.0
-        most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
-        by_iterations = job.total.iterations / most if most else 0.0
-        by_tours = job.total.attempts / tours if tours else 0.0
-        by_weight = (
-            min(0.99, job.total.iterations / job.weight) if is_exhaustive(self.config) and job.weight > 1 else 0.0
-        )
-        return max(by_iterations, by_tours, by_weight)
+def figures(tally: Tally) -> list[str]:
+    """What is known of a run at work, the most important first."""
+    done, squares = tally.squares
+    recent, mean, left = tally.recent, tally.mean, tally.seconds_left
+    free = None if is_url(tally.config.output) else free_bytes(tally.config.output)
+    return [
+        f"{tally.share:.1%} {tally.of}",
+        f"{counted(tally.run_tours, 'tour')}",
+        f"left {clock(left)}" if left is not None else "left unknown",
+        f"{done:,}/{counted(squares, 'square' if tally.has_starts else 'job')}",
+        f"{short(recent.tours)} tours/s now, {short(mean.tours)} mean",
+        f"elapsed {clock(tally.seconds)}",
+        *([f"ends at {ends_at(left)}"] if left is not None else []),
+        f"{short(recent.iterations)} iterations/s",
+        *([f"{size(tally.run_bytes)} written"] if tally.config.write else []),
+        *([f"{size(free)} free"] if free is not None else []),
+    ]
 
 
 class Plain(Quiet):
-    """One line every ten seconds, on standard error."""
+    """One line every ten seconds, on standard error: for logs."""
 
     def notice(self, text: str) -> None:
         if sys.stderr:
@@ -99,21 +76,55 @@ class Plain(Quiet):
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
-        self.now_and_then = _every_ten_seconds(self.notice)
-        by = "" if config.strategy == DEFAULT else f" by {config.strategy}"
-        starts = len({job.job.start for job in progress if job.job.prefix})
-        jobs = counted(len(progress), "job") if starts < len(progress) else ""
-        squares = counted(starts, "start square") if starts else ""
-        sizes = ", ".join(filter(None, [squares, jobs, counted(slots, "worker")]))
-        self.notice(f"{config.variant} tours on {config.board}{by}, {sizes}")
+        self.name = os.path.basename(config.output)
+        self.now_and_then = _every_ten_seconds(self.line)
+        self.line(first_line(config, progress, slots))
 
     def event(self, event: SliceEvent) -> None:
         if isinstance(event, Finished):
             self.tally.add(event)
         elif not isinstance(event, Started):
-            self.notice(trouble(event))
-        tally = self.tally
-        self.now_and_then(f"{tally.share:.1%} {tally.of} done, {tally.rates()}, {tally.time_left()}")
+            self.line(trouble(event))
+        self.now_and_then(lambda: ", ".join(figures(self.tally)))
+
+    def line(self, text: str) -> None:
+        self.notice(f"{datetime.now():%H:%M:%S} {self.name}: {text}")
+
+
+def first_line(config: Config, progress: list[JobProgress], slots: int) -> str:
+    by = "" if config.strategy == DEFAULT else f" by {config.strategy}"
+    starts = len({job.job.start for job in progress if job.job.prefix})
+    jobs = counted(len(progress), "job") if starts < len(progress) else ""
+    squares = counted(starts, "start square") if starts else ""
+    return ", ".join(filter(None, [f"{tours_on(config)}{by}", squares, jobs, counted(slots, "worker")]))
+
+
+class JsonLines(Quiet):
+    """One JSON object a line, on standard error: for programs that collect logs."""
+
+    def notice(self, text: str) -> None:
+        self.line({"event": "notice", "text": text})
+
+    def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
+        self.tally, self.output = Tally(config, progress), config.output
+        self.now_and_then = _every_ten_seconds(self.line)
+        self.line({"event": "begin", "text": first_line(config, progress, slots), "workers": slots})
+
+    def event(self, event: SliceEvent) -> None:
+        if isinstance(event, Finished):
+            self.tally.add(event)
+        elif not isinstance(event, Started):
+            self.line({"event": type(event).__name__.lower(), "text": trouble(event)})
+        self.now_and_then(lambda: {"event": "progress", **self.tally.document})
+
+    def end(self) -> None:
+        self.line({"event": "end", **self.tally.document})
+
+    def line(self, values: dict[str, Any]) -> None:
+        if sys.stderr:
+            with suppress(OSError):
+                about = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "run": getattr(self, "output", None)}
+                print(json.dumps({**about, **values}), file=sys.stderr, flush=True)
 
 
 class Fancy(Quiet):
@@ -133,10 +144,7 @@ class Fancy(Quiet):
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
         self.workers = dict.fromkeys(range(slots), "starting")
-        self.bar = Progress(
-            TextColumn(f"{config.variant} {config.board}"), BarColumn(bar_width=None), TaskProgressColumn(),
-            TimeElapsedColumn(), TimeRemainingColumn(), console=self.console, expand=True,
-        )  # fmt: skip
+        self.bar = Progress(TextColumn(tours_on(config)), BarColumn(bar_width=None), console=self.console, expand=True)
         self.task = self.bar.add_task("", total=1.0)
         self.bar.update(self.task, completed=self.tally.share)
         self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True)
@@ -159,10 +167,22 @@ class Fancy(Quiet):
             self.live.stop()
 
     def _render(self) -> RenderableType:
-        shown = list(self.workers.items())[:SHOWN_WORKERS]
-        states = "   ".join(f"{slot}: {state}" for slot, state in shown)
-        more = f"   and {len(self.workers) - len(shown)} more" if len(shown) < len(self.workers) else ""
-        return Group(self.bar, Text(self.tally.rates()), Text(f"workers  {states}{more}", style="dim"))
+        width = self.console.width
+        states = [f"{slot}: {state}" for slot, state in self.workers.items()]
+        lines = [*in_lines(figures(self.tally), width, FIGURE_LINES), *in_lines(["workers", *states], width, 1)]
+        return Group(self.bar, *(Text(line, no_wrap=True) for line in lines))
+
+
+def in_lines(words: Sequence[str], width: int, most: int) -> list[str]:
+    """Words in at most so many lines of a width; what does not fit is left out, and no word is cut."""
+    lines = [""]
+    for word in words:
+        longer = f"{lines[-1]}   {word}" if lines[-1] else word
+        if len(longer) <= width:
+            lines[-1] = longer
+        elif len(lines) < most and len(word) <= width:
+            lines.append(word)
+    return lines
 
 
 @contextmanager
@@ -171,7 +191,12 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str]
     shown = observer(quiet)
     if not isinstance(shown, Fancy):
         done, now_and_then = count(1), _every_ten_seconds(shown.notice)
-        yield (lambda name: now_and_then(f"{next(done):,} of {total:,} {things} done, last {name}")), shown.notice
+
+        def advance(name: str) -> None:
+            finished = next(done)
+            now_and_then(lambda: f"{finished:,} of {total:,} {things} done, last {name}")
+
+        yield advance, shown.notice
         return
     with Progress(TextColumn(things), BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"),
                   TimeElapsedColumn(), console=shown.console, transient=True) as bar:  # fmt: skip
@@ -184,27 +209,30 @@ def changing_line(quiet: bool) -> Iterator[tuple[Callable[[str], object], Callab
     """Two functions: one shows a line in place of the one before, one a lasting line."""
     shown = observer(quiet)
     if not isinstance(shown, Fancy):
-        yield _every_ten_seconds(shown.notice), shown.notice
+        now_and_then = _every_ten_seconds(shown.notice)
+        yield (lambda line: now_and_then(lambda: line)), shown.notice
         return
     with shown.console.status("starting") as status:
         yield (lambda line: status.update(Text(line))), shown.warn
 
 
-def _every_ten_seconds(notice: Callable[[str], None]) -> Callable[[str], None]:
-    """Passes on a line once in ten seconds, the first one after ten."""
+def _every_ten_seconds(notice: Callable[[T], None]) -> Callable[[Callable[[], T]], None]:
+    """Passes on what is asked for once in ten seconds, the first time after ten."""
     after = time.monotonic() + PLAIN_SECONDS
 
-    def now_and_then(line: str) -> None:
+    def now_and_then(ask: Callable[[], T]) -> None:
         nonlocal after
         if time.monotonic() >= after:
             after = time.monotonic() + PLAIN_SECONDS
-            notice(line)
+            notice(ask())
 
     return now_and_then
 
 
-def observer(quiet: bool) -> Quiet:
-    """The display that fits what standard error is."""
+def observer(quiet: bool, log_json: bool = False) -> Quiet:
+    """The display that fits what standard error is, or what was asked for."""
+    if log_json:
+        return JsonLines()
     if quiet:
         return Quiet()
     console = Console(stderr=True)

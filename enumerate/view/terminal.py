@@ -24,53 +24,78 @@ from .picture import shade_of
 TABLE_ROWS = 12  # with more start squares the table is cut short; the summary has them all
 MAP_COLUMNS = 20
 MAP_ROWS = 40
+MAP_CELL, MAP_MARGIN = 6, 4  # characters of a square, and of the numbers beside them
 
 
-def report_view(report: Report) -> RenderableType:
-    """What is printed at the end of a run."""
+def report_view(report: Report, width: int = 120) -> RenderableType:
+    """What is printed at the end of a run, on a terminal of so many columns."""
     rows, total = report.summary.to_pylist(), report.totals
     views: list[RenderableType] = []
     board = report.config.board
-    if board.cols <= MAP_COLUMNS and board.rows <= MAP_ROWS and all(row["start"] for row in rows):
+    fits = board.cols <= min(MAP_COLUMNS, (width - MAP_MARGIN) // MAP_CELL) and board.rows <= MAP_ROWS
+    if fits and all(row["start"] for row in rows):
         views += [Text("Tours for each start square", style="bold"), heat_map(board, rows), Text()]
-    views += [summary_view(report, rows, total), Text(), *(Text(line) for line in closing_lines(report, total))]
+    views += [summary_view(report, rows, total, width), Text()]
+    views += [Text(line) for line in closing_lines(report, total)]
     return Group(*views)
 
 
 def heat_map(board: Board, rows: Sequence[dict[str, Any]]) -> Text:
     """The board with the number of tours found from each square; more is darker."""
     counts = {row["row"] * board.cols + row["column"]: row["tours_open"] + row["tours_closed"] for row in rows}
-    most = max(counts.values(), default=0)
+    found = [count for count in counts.values() if count]
+    least, most = min(found, default=0), max(found, default=0)
     text = Text()
     for row in reversed(range(board.rows)):
-        cells = [_cell(counts.get(row * board.cols + col), most) for col in range(board.cols)]
-        text.append_text(Text.assemble(f"{row + 1:3d} ", *cells, "\n"))
-    text.append("    " + "".join(f"{column_name(col):>5} " for col in range(board.cols)))
+        cells = [_cell(counts.get(row * board.cols + col), least, most) for col in range(board.cols)]
+        text.append_text(Text.assemble(f"{row + 1:{MAP_MARGIN - 1}d} ", *cells, "\n"))
+    text.append(" " * MAP_MARGIN + "".join(f"{column_name(col):>5} " for col in range(board.cols)))
     return text
 
 
-def _cell(count: int | None, most: int) -> Text:
+def _cell(count: int | None, least: int, most: int) -> Text:
     if count is None:
         return Text("    · ", style="dim")
-    return Text(f"{short(count):>5} ", style=f"black on {shade_of(count, most)}" if count else "dim")
+    return Text(f"{short(count):>5} ", style=f"black on {shade_of(count, most, least)}" if count else "dim")
 
 
-def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> Group:
+def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any], width: int) -> Group:
     """The summary as a table, cut short if there are many start squares; the files have every row and column."""
     variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
     what = "start" if all(row["start"] for row in rows) else "job"
     names = [what, *variants, "iterations", "first at", "seconds", "bytes", "ended"]
-    table = text_table({name: name not in (what, "ended") for name in names}, no_wrap=True)
     shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
-    for row in shown:
-        table.add_row(*_values(row, variants))
     left_out = len(rows) - len(shown)
-    if left_out:
-        table.add_row("…")
-    table.add_row(*_values({**total, "start": "total"}, variants), style="bold")
+    texts = [_values(row, variants) for row in shown]
+    texts += [["…", *[""] * (len(names) - 1)]] if left_out else []
+    texts.append(_values({**total, "start": "total"}, variants))
+    wanted = [
+        what,
+        *variants,
+        "ended",
+        "iterations",
+        "first at",
+        "bytes",
+        "seconds",
+    ]  # as far as they fit
+    kept = fitting(names, texts, wanted, width)
+    table = text_table({names[i]: names[i] not in (what, "ended") for i in kept}, no_wrap=True)
+    for values in texts:
+        table.add_row(*(values[i] for i in kept), style="bold" if values is texts[-1] else None)
     rest = counted(left_out, "more start square" if what == "start" else "more job")
     more = [Text(f"{rest} in {SUMMARY_CSV}", style="dim")] if left_out else []
     return Group(table, *more)
+
+
+def fitting(names: Sequence[str], rows: Sequence[Sequence[str]], wanted: Sequence[str], width: int) -> list[int]:
+    """The columns that a terminal has room for, by their numbers: the wanted ones first. No value is ever cut."""
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    kept: list[int] = []
+    for name in wanted:
+        chosen = [*kept, names.index(name)]
+        if sum(widths[i] for i in chosen) + 2 * (len(chosen) - 1) <= width:
+            kept = chosen
+    return sorted(kept) or [0]
 
 
 def _values(row: dict[str, Any], variants: Sequence[str]) -> list[str]:

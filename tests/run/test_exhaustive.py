@@ -29,7 +29,7 @@ from enumerate.plan.forecast import look_ahead, refuse_endless
 from enumerate.plan.plan import make_plan
 from enumerate.run import report as reporting
 from enumerate.run.coordinator import run
-from enumerate.view.progress import Tally
+from enumerate.run.tally import Tally
 
 from ..support.commands import ROOT, called, environment_with, started, wait_for
 from ..support.published import per_square
