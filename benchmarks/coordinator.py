@@ -38,7 +38,7 @@ from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
 from enumerate.model.errors import EnumerateError  # noqa: E402
 from enumerate.model.jobs import FULL, Job, Part, Slice, SliceResult, Totals  # noqa: E402
-from enumerate.run.coordinator import Observer, _work_off  # noqa: E402
+from enumerate.run.coordinator import Display, _work_off  # noqa: E402
 from enumerate.run.opening import Opened  # noqa: E402
 from enumerate.run.report import Report, SliceEvent  # noqa: E402
 from enumerate.run.tidying import SIZES, check_parts, tidied  # noqa: E402
@@ -154,7 +154,7 @@ def ray_pool(slots: int) -> Pool[Any]:
 class Watch:
     """Passes events on to a display. Reads the clocks at the first and the last slice, and the memory in between."""
 
-    def __init__(self, display: Observer, slices: int) -> None:
+    def __init__(self, display: Display, slices: int) -> None:
         self.display, self.slices = display, slices
         self.sampled = [round(share * slices) for share in SAMPLED]
         self.done = 0
@@ -215,7 +215,7 @@ def never(_slice: Slice) -> SliceResult:
     raise AssertionError("the slots are simulated")
 
 
-def drive(pool: Pool[Any], slices: int, slots: int, display: Observer) -> Driven:
+def drive(pool: Pool[Any], slices: int, slots: int, display: Display) -> Driven:
     """Run that many slices.
 
     The clocks run from the first finished slice to the last, so the start of the slots does not count.
@@ -230,7 +230,7 @@ def drive(pool: Pool[Any], slices: int, slots: int, display: Observer) -> Driven
     watch = Watch(display, each * side**2)
     watch.begin(config, progress, slots)
     with closing(Supervisor(pool)) as executor:
-        _work_off(Report(config), opened, executor.run(never, queue, lambda: False), queue, watch)
+        _work_off(Report(config), opened, executor.run(never, queue, lambda: False), queue, [watch])
     assert watch.done == watch.slices
     seconds, cpu = ((last - first) / (watch.done - 1) for first, last in zip(*watch.clocks, strict=True))
     return Driven(watch.done, seconds, cpu, watch.memory)

@@ -121,6 +121,7 @@ def _foreign_files(
     known = {
         layout.MANIFEST,
         layout.LOCK,
+        layout.PULSE,
         layout.README,
         layout.TOURS_SQL,
         *FILES,

@@ -19,6 +19,7 @@ from ..model.values import hint, refuse_no_text
 from .look import export, play, report, show, view
 from .measure import count, estimate, study
 from .request import with_settings
+from .runs import list_, status
 from .search import distinct, plan, search, verify
 from .speech import say
 
@@ -49,7 +50,8 @@ def make_app(arguments: list[str]) -> App:
     )
     app.default(with_settings(search, arguments))
     app.command(with_settings(plan, arguments), help_epilogue="")
-    for command in (verify, distinct, show, export, report, view, play, study, estimate, count):
+    app.command(list_, name="list", help_epilogue="")
+    for command in (verify, status, distinct, show, export, report, view, play, study, estimate, count):
         app.command(command, help_epilogue="")
 
     @app.command(help_epilogue="")

@@ -15,6 +15,7 @@ PLAN = f"{RUN_FILES}/plan"
 COMMITS = f"{RUN_FILES}/commits"
 STAGING = f"{RUN_FILES}/staging"
 LOCK = f"{RUN_FILES}/lock"
+PULSE = f"{RUN_FILES}/pulse.json"  # of a coordinator at work
 DISCARDING = f"{RUN_FILES}/discarding"  # a --fresh was begun: these files belong to no run any more
 TOURS = "tours"
 PART_FOLDERS = (TOURS, TIMES)

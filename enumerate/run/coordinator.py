@@ -27,6 +27,7 @@ from ..plan.plan import make_plan, refuse_impossible
 from ..search.strategy import is_exhaustive
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
+from .pulse import Pulse
 from .report import Report, SliceEvent, reconcile
 from .tidying import SIZES, SUMS, extent_of, tidied
 from .worker import run_slice
@@ -35,8 +36,6 @@ from .worker import run_slice
 class Observer(Protocol):
     """Receives what happens; `view.progress` shows it to people."""
 
-    def notice(self, text: str) -> None: ...
-
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
 
     def event(self, event: SliceEvent) -> None: ...
@@ -44,9 +43,15 @@ class Observer(Protocol):
     def end(self) -> None: ...
 
 
+class Display(Observer, Protocol):
+    """An observer that people look at."""
+
+    def notice(self, text: str) -> None: ...
+
+
 def run(
     config: Config,
-    observer: Observer,
+    observer: Display,
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
     check: str = "",
@@ -90,7 +95,7 @@ def _outlook(held_: Held, plan: Sequence[Job], slots: int, sure: bool) -> Outloo
 
 
 def _run(
-    config: Config, plan: Sequence[Job], executor: Executor, run_: Opened, observer: Observer,
+    config: Config, plan: Sequence[Job], executor: Executor, run_: Opened, observer: Display,
     stopping: Callable[[], bool],
 ) -> Report:  # fmt: skip
     """Work off what an opened run has left."""
@@ -108,9 +113,11 @@ def _run(
     remove_summary(run_.storage)
     try:
         if queue:
-            observer.begin(config, run_.progress, min(executor.slots, len(queue)))
+            observers: list[Observer] = [observer, Pulse(run_.storage, epoch)]
+            for each in observers:
+                each.begin(config, run_.progress, min(executor.slots, len(queue)))
             events = executor.run(partial(run_slice, _for_workers(config), epoch), queue, stopping)
-            _work_off(report, run_, events, queue, observer)
+            _work_off(report, run_, events, queue, observers)
     except BaseException:
         with suppress(OSError, EnumerateError):  # the first error is the one to report
             _conclude(report, run_, asked, plan)
@@ -155,7 +162,7 @@ def _for_workers(config: Config) -> Config:
 
 
 def _work_off(
-    report: Report, run_: Opened, events: Generator[SliceEvent], queue: deque[Slice], observer: Observer
+    report: Report, run_: Opened, events: Generator[SliceEvent], queue: deque[Slice], observers: Sequence[Observer]
 ) -> None:
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
@@ -175,8 +182,10 @@ def _work_off(
                     queue.appendleft(following)  # a job under way is among the largest
                 elif following:
                     queue.append(following)
-            observer.event(event)
+            for each in observers:
+                each.event(event)
     finally:
         events.close()  # workers are ended, as far as they can be reached
-        observer.end()
+        for each in observers:
+            each.end()
         report.seconds = time.perf_counter() - began

@@ -18,6 +18,7 @@ from ..ledger.layout import (
     MANIFEST,
     PART_FOLDERS,
     PLAN,
+    PULSE,
     README,
     RUN_FILES,
     STAGING,
@@ -188,7 +189,7 @@ def _start_over(storage: Storage, config: Config, plan: Sequence[Job]) -> Manife
     storage.remove([MANIFEST, DISTINCT_RECORD])
     for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
-    storage.remove([*FILES, README, TOURS_SQL])
+    storage.remove([*FILES, README, TOURS_SQL, PULSE])
     manifest = _begin(storage, config, plan)
     storage.remove([DISCARDING])
     return manifest

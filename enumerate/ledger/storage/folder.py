@@ -11,6 +11,7 @@ import errno
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -21,7 +22,7 @@ from .protocol import Buffer, Entry
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
-_LOCK_ATTEMPTS = 10
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 10, 0.02
 
 
 class Folder:
@@ -139,10 +140,14 @@ class Folder:
             yield
 
     def _flock(self, file: IO[str], kind: int) -> None:
-        try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise self._locked() from None
+        for attempt in range(_LOCK_ATTEMPTS):  # somebody may only be looking whether it is locked
+            try:
+                fcntl.flock(file, kind | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == _LOCK_ATTEMPTS - 1:
+                    raise self._locked() from None
+                time.sleep(_LOCK_PAUSE)
         # Whoever had the lock may have removed the file, and somebody else may hold the lock of a new one.
         if not self.exists(LOCK) or not os.path.samestat(os.fstat(file.fileno()), os.stat(self.path(LOCK))):
             raise self._locked()

@@ -1,0 +1,100 @@
+"""How `status` and `list` see a run from another process: at work, killed, stopped, complete, damaged."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from enumerate.run.pulse import Pulse
+
+from ..support.commands import called, started, wait_for
+from ..support.searches import config_for
+
+WORDS = ("--size", "8", "--start", "a1,b1,c1,d1", "--slice-iterations", "200k", "--workers", "2")
+
+
+def status(folder, *words):
+    done = called("status", *words, "--json", cwd=folder)
+    return done.returncode, json.loads(done.stdout)
+
+
+def records(folder):
+    return len(list((folder / "run/_run/commits").glob("*")))
+
+
+def test_a_run_at_work_is_seen_and_a_killed_one_is_told_from_it(tmp_path):
+    with started(*WORDS, "--max", "1e9", "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: records(tmp_path) > 3)
+        _, before = status(tmp_path, "run")
+        assert before["state"] == "at work"
+        wait_for(lambda: (status(tmp_path, "run")[1]["pulse"] or {"tours": 0})["tours"] > 0)
+        _, found = status(tmp_path, "run")
+        assert (found["pulse"]["pid"], found["pulse"]["workers"], found["pulse"]["lost"]) == (process.pid, 2, 0)
+        assert 0 < found["pulse"]["share"] < 1
+        assert found["tours"] >= before["tours"] > 0
+        shown = called("status", "run", cwd=tmp_path).stdout
+        assert "tours/s and " in shown
+        assert "left " in shown
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    _, killed = status(tmp_path, "run")
+    assert killed["state"] == "killed"
+    assert called("list", ".", cwd=tmp_path).stdout.split("\n")[1].split()[1] == "killed"
+    shown = called("status", "run", cwd=tmp_path).stdout
+    assert f"continue it: python -m enumerate {killed['command']}" in shown
+    assert called("verify", "run", cwd=tmp_path).returncode == 3
+
+
+def test_a_stopped_and_a_complete_run(tmp_path):
+    with started(*WORDS, "--max", "1e9", "--output", "run", cwd=tmp_path) as process:
+        wait_for(lambda: records(tmp_path) > 3)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    assert status(tmp_path, "run")[1]["state"] == "stopped"
+    assert not (tmp_path / "run/_run/pulse.json").exists()
+    called("--size", "5", "--max", "0", "--executor", "serial", cwd=tmp_path)
+    code, found = status(tmp_path)  # the latest in output/
+    assert (code, found["state"], found["tours"]) == (0, "complete", 1728)
+    assert found["squares_done"] == found["squares"] == 25
+
+
+def test_a_damaged_run_is_named_with_exit_code_4(tmp_path):
+    called("--size", "5", "--max", "0", "--executor", "serial", "--output", "run", cwd=tmp_path)
+    next((tmp_path / "run/_run/commits").glob("*")).write_text("{}", encoding="utf-8")
+    code, found = status(tmp_path, "run")
+    assert (code, found["state"]) == (4, "damaged")
+    listed = json.loads(called("list", ".", "--json", cwd=tmp_path).stdout)
+    assert [each["state"] for each in listed] == ["damaged"]
+
+
+@pytest.mark.parametrize("words", [("status",), ("status", "no"), ("list", "no")], ids=" ".join)
+def test_where_there_is_no_run_one_line_says_so(tmp_path, words):
+    done = called(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_an_empty_folder_says_how_to_make_a_run(tmp_path):
+    assert "make one: python -m enumerate --variant" in called("list", ".", cwd=tmp_path).stdout
+
+
+class Full:
+    """A disk that takes nothing."""
+
+    tried = 0
+
+    def replace(self, name, data):
+        self.tried += 1
+        raise OSError(28, "No space left on device")
+
+    def remove(self, names):
+        raise OSError(28, "No space left on device")
+
+
+def test_a_pulse_that_cannot_be_written_stops_nothing():
+    disk = Full()
+    beating = Pulse(disk, "epoch", seconds=0.001)
+    beating.begin(config_for((5, 5)), [], 1)
+    wait_for(lambda: disk.tried > 2)
+    beating.end()
