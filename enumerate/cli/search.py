@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
+from ..model.program import program
 from ..model.values import parse_bytes
+from ..search.strategy import command_of
 from .request import BOARD, MUCH, NO_FLAGS, PRINTED, WHERE, Flag, Json, Output, Quiet, Request, Text, config_of
 from .speech import StopSignals, say, tell, terminal_width
 
 if TYPE_CHECKING:
     from ..catalog.distinct import Report as DistinctReport
+    from ..model.config import Config
     from ..run.report import Report
 
 
@@ -68,7 +72,7 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     """Say what is left to do, if anything, and return the exit code."""
     if report.interrupted:
         say(f"stopped ({stop.name}): everything finished is kept in {report.config.output!r}")
-        say("run the same command again to continue")
+        say(_continuing(report.config))
         return stop.exit_code
     wrong = [comparison for comparison in report.comparisons if not comparison.agrees]
     for comparison in wrong:
@@ -80,10 +84,15 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     for event in report.quarantined:
         say(f"quarantined after repeated failures: {event.task.label} ({event.reason.splitlines()[0]})")
     if report.quarantined:
-        say("all other tours are written; run the same command again to try the rest once more")
+        say(f"all other tours are written; to try the rest once more, {_continuing(report.config)}")
     else:  # a late worker may have taken a slice back
-        say("unfinished; run the same command again to continue")
+        say(f"unfinished; {_continuing(report.config)}")
     return Stopped.exit_code
+
+
+def _continuing(config: Config) -> str:
+    """What to type to continue a run."""
+    return f"continue: {program()} {shlex.join(command_of(config, workers_too=True))}"
 
 
 def plan(*, request: Request = NO_FLAGS) -> None:
@@ -134,7 +143,7 @@ def verify(run: Output, *, quiet: Quiet = False) -> int:
             else f"sound: {verdict.records:,} records; the tours were counted and not written"
         )
     if not verdict.complete:
-        say(f"unfinished: some start squares have budget left; run the same command again to continue: {run!r}")
+        say(f"unfinished: some start squares have budget left; {_continuing(source.config)}")
         return Stopped.exit_code
     return DONE
 

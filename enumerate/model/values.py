@@ -73,17 +73,18 @@ def read_toml(path: str) -> dict[str, object]:
 
 def refuse_strange_output(output: str) -> None:
     """A folder or an address that cannot be one, before anything is tried."""
-    refuse_no_text(output)
+    refuse_no_text(output, "output")
     if re.match(rf"({'|'.join(OBJECT_STORES)}):(?!//)", output):
         raise BadRequest(f"an address has two slashes after its colon: {output!r}; a folder is ./{output}")
     if "://" in output:
         refuse_strange_url(output)
 
 
-def refuse_no_text(word: str) -> None:
+def refuse_no_text(word: str, name: str = "") -> None:
     """What no path and no name may have."""
     if "\0" in word or (not word.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in word)):
-        raise BadRequest(f"expected text in UTF-8 without zero bytes, got {word!r}")
+        must_be = f"{name} must be" if name else "expected"
+        raise BadRequest(f"{must_be} text in UTF-8 without zero bytes, got {word!r}")
 
 
 def refuse_strange_address(address: str) -> None:

@@ -223,8 +223,8 @@ _ALWAYS = ("variant", "size", "max")  # are named in a command, also where they 
 _WHERE = ("address", "workers", "executor")  # say who works, and decide nothing else
 
 
-def command_of(config: Config) -> list[str]:
-    """The flags that ask for this run, without those that only repeat a default or say who works."""
+def command_of(config: Config, workers_too: bool = False) -> list[str]:
+    """The flags that ask for this run, without those that only repeat a default, or say who works unless asked for."""
     config = replace(config, strategy=config.strategy or DEFAULT)
     strategy, own = strategy_of(config), dict(config.own)
     chosen = settled(replace(config, split=SPLIT_AUTO, slice_tours=0))
@@ -235,7 +235,8 @@ def command_of(config: Config) -> list[str]:
     for setting in settings_of(strategy):
         value = own[setting.name] if setting.name in own else getattr(config, setting.field)
         is_usual = value == usual.get(setting.field, setting.default)
-        if setting.name in _ALWAYS or not (is_usual or setting.name in _WHERE):
+        left_out = is_usual or (setting.name in _WHERE and not workers_too)
+        if setting.name in _ALWAYS or not left_out:
             words += setting.words(value)
     return words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +16,8 @@ from ..ledger.layout import SUMMARY_CSV, patterns
 from ..model.board import Board, column_name
 from ..model.jobs import Job
 from ..model.literature import published_tours
-from ..model.numbers import counted, plain, short
+from ..model.numbers import counted, plain, short, size
+from ..model.program import program
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
 from ..search.strategy import identity_of, strategy_of
@@ -118,20 +120,31 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
     lines += share_lines(report, tours)
     if report.worked:
         rates = f"{report.tours / report.seconds:,.0f} tours/s, {report.iterations / report.seconds:,.0f} iterations/s"
-        lines.append(f"{report.tours:,} tours in {report.seconds:.2f} s: {rates}")
+        lines.append(f"{counted(report.tours, 'tour')} in {report.seconds:.2f} s: {rates}")
     if report.config.address or report.retried:
         workers = f"{counted(len(report.slots), 'slot')} on {counted(len(report.nodes), 'node')}"
         lines.append(f"{workers} worked, {counted(len(report.retried), 'slice')} retried")
     lines += kind_lines(total)
     if tours and report.config.write:
-        lines.append(f"{total['bytes'] / tours:.2f} bytes a tour, {total['bytes']:,} bytes in {total['parts']:,} parts")
+        each = total["bytes"] / tours
+        one = f"{each:.2f} bytes" if each < 1000 else size(each)
+        lines.append(f"{one} a tour, {size(total['bytes'])} in {counted(total['parts'], 'part')}")
     if not report.worked:
         lines.append(
             "already complete: the run has at least what was asked for; a larger --max or --tours continues it"
         )
     tables = ["tours", "times"] if strategy_of(report.config).has_times else ["tours"]
     where = patterns(report.config.output)
-    return lines + [f"{name:<9}{where[name]}" for name in [*(tables if report.config.write else []), "summary"]]
+    lines += [f"{name:<9}{where[name]}" for name in [*(tables if report.config.write else []), "summary"]]
+    return lines + next_lines(report, tours)
+
+
+def next_lines(report: Report, tours: int) -> list[str]:
+    """What to do next, ready to paste."""
+    run = shlex.quote(report.config.output)
+    if not report.complete or not (report.config.write and tours):
+        return []
+    return [f"{word:<9}{program()} {command} {run}" for word, command in (("look", "view"), ("check", "verify"))]
 
 
 def exhausted_lines(report: Report) -> list[str]:

@@ -60,6 +60,17 @@ BAD = {
     ("pln",): "unexpected word: 'pln'; did you mean 'plan'?",
     ("plan", "more"): "unexpected word: 'more'",
     ("show", "nowhere"): "'nowhere'",
+    ("--config", ""): "cannot read the config file: ''",
+    ("--config", "of-a-call.toml"): "fresh is not a setting of a run, but of one call: give --fresh with the command",
+    ("--config", "wrong-type.toml", "--max", "5"): "max must be a whole number such as 500000, 500k or 1e6, got 'many'",
+    ("--config", "wrong-choice.toml", "--variant", "open"): "variant must be open, closed or both, got 'none'",
+    ("--output", "a\udcffb"): "expected text in UTF-8 without zero bytes, got 'a\\udcffb'",
+    ("show", "\udcff"): "expected text in UTF-8 without zero bytes, got '\\udcff'",
+    ("--output", "/proc/x"): "cannot write to the output: '/proc/x' (No such file or directory)",
+    ("--size", "9" * 5_000): f"such as 8 or 5x6, got '{'9' * 59}…'",
+    ("--variant", "x" * 5_000): f"got '{'x' * 59}…'",
+    ("x" * 5_000,): f"unexpected word: '{'x' * 59}…'",
+    ("--output", "x" * 5_000): f"'{'x' * 59}…' (File name too long)",
     ("view", "nowhere", "--no-open"): "'nowhere'",
     ("view", "--prot", "1"): "--prot. Did you mean --port?",
     ("report", "nowhere"): "'nowhere'",
@@ -80,6 +91,9 @@ def fill(folder):
     for name in ("file", "two\nlines"):
         (folder / name).write_text("precious", encoding="utf-8")
     (folder / "unknown-key.toml").write_text("sizee = 6", encoding="utf-8")
+    (folder / "of-a-call.toml").write_text("fresh = true", encoding="utf-8")
+    (folder / "wrong-type.toml").write_text('max = "many"', encoding="utf-8")
+    (folder / "wrong-choice.toml").write_text('variant = "none"', encoding="utf-8")
     (folder / "impossible-output.toml").write_text(r'output = "a\u0000b"', encoding="utf-8")
 
 
@@ -135,7 +149,7 @@ def test_the_help_names_every_flag_and_command(tmp_path):
 
 def test_the_version_is_that_of_the_package(tmp_path):
     done = called("--version", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"knights-tours {__version__}\n", "")
 
 
 def test_help_and_version_answer_without_the_heavy_packages(tmp_path):

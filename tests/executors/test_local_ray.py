@@ -76,7 +76,7 @@ def test_a_signal_to_the_whole_group_stops_it_and_its_ray(tmp_path, home, number
     os.killpg(process.pid, number)  # as a terminal does it
     _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
-    assert "run the same command again to continue" in err
+    assert "continue: python -m enumerate --variant" in err
     wait_for(lambda: rays(home) == [])
     assert called("verify", "run", cwd=tmp_path).returncode == 3
 

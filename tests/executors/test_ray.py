@@ -283,7 +283,7 @@ def test_a_run_on_a_cluster_stops_when_asked_and_can_be_continued(hosts, tmp_pat
     done = driver.finish(60)
     assert done.returncode == code, done.stderr
     assert json.loads(done.stdout)["interrupted"]
-    assert "run the same command again to continue" in done.stderr
+    assert "continue: python -m enumerate --variant" in done.stderr
     finished(start(hosts, MANY, folder))
     assert_sound(folder, undisturbed(MANY))
 

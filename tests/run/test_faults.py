@@ -305,7 +305,7 @@ def test_ctrl_c_stops_soon_keeps_everything_and_says_how_to_continue(tmp_path, l
             os.kill(pid, number) if number == signal.SIGINT or pid == process.pid else None
         _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
-    assert "run the same command again to continue" in err
+    assert "continue: python -m enumerate --variant" in err
     assert "Traceback" not in err
     assert 0 < len(part_sums(tmp_path / "run")) < len(long_expected)
     assert (tmp_path / "run" / "summary.csv").exists()
@@ -556,7 +556,7 @@ def test_ctrl_c_while_many_workers_start_is_heard(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "run the same command again to continue" in err
+    assert "continue: python -m enumerate --variant" in err
     assert "Traceback" not in err
 
 
