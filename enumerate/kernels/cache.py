@@ -28,12 +28,6 @@ _SEARCH = Path(__file__).parents[1] / "search"
 
 
 @lru_cache
-def kernel_hash() -> str:
-    """A hash that distinguishes versions of the kernels."""
-    return hash_of(_KERNELS)
-
-
-@lru_cache
 def search_hash() -> str:
     """A hash that distinguishes versions of the searches: these files alone decide what a slice finds."""
     return hash_of(_KERNELS, _SEARCH)
@@ -58,7 +52,7 @@ def cache_folder() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
+    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{hash_of(_KERNELS)}"
 
 
 def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:

@@ -29,8 +29,8 @@ from .common import lowest, mix, popcount
 
 _0, _1 = uint64(0), uint64(1)
 
-# Slots of `registers` (int64): the state of a search between calls.
-DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, REGISTERS = 0, 1, 2, 3, 4, 5, 6
+# Slots of `registers` (int64): the state of a search between calls. GIVEN_UP is for others: it stays 0.
+DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, GIVEN_UP, REGISTERS = range(8)
 
 # Slots of `rules` (uint64): the parameters of a search, constant over all its calls. EVERY: the squares to visit, as a
 # word, for boards of at most 64.

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.cache import load_kernel
-from ..model.batch import Batch, batch_arrays
+from ..model.batch import batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
@@ -34,7 +34,6 @@ from .kernel_search import KernelSearch, Move, Room, Rules, common_rules, corner
 from .strategy import Strategy
 
 _BITS_SQUARES = 64
-_CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
 
 class DepthFirst(KernelSearch):
@@ -43,12 +42,10 @@ class DepthFirst(KernelSearch):
     `kernel` is 'bits' or 'array' if it is not left to the board.
     """
 
-    given_up = 0
-
     def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
         kind = kernel or kernel_for(config.board)
         order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
-        module, self._run, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
+        module, self._search, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
         super().__init__(module, config, job)
         rules = rules_of(module, config, job.start)
         self._arrays = kernel_arrays(kind, config.board, tuple(moves or MOVES), rules, self._room)
@@ -59,10 +56,10 @@ class DepthFirst(KernelSearch):
         reason = self._resume(*self._arrays, path, len(self.job.prefix))
         if reason == self._kernel.BAD_CURSOR:
             self._refuse_cursor()
-        self.exhausted = reason == self._kernel.EXHAUSTED
         self._registers[self._kernel.ITERATIONS] = iterations
         # A call without an iteration to spend: else the time of a first tour would be that of loading the kernel.
-        self._run(*self._arrays, iterations, *batch_arrays(1, self.board).columns)
+        self._run(batch_arrays(1, self.board), iterations)
+        self.exhausted = reason == self._kernel.EXHAUSTED
 
     @property
     def cursor(self) -> Cursor:
@@ -71,15 +68,6 @@ class DepthFirst(KernelSearch):
             return ()
         path = self._path[: self._registers[self._kernel.DEPTH]].tolist()
         return (*path, int(self._registers[self._kernel.NEXT]))
-
-    def fill(self, batch: Batch, found: int, limit: int) -> int:
-        self._registers[self._kernel.FOUND] = found
-        while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
-            pause = min(limit, self.iterations + _CALL_ITERATIONS)
-            reason = self._run(*self._arrays, pause, *batch.columns)
-            self.exhausted = reason == self._kernel.EXHAUSTED
-            found = int(self._registers[self._kernel.FOUND])
-        return found
 
 
 class _Backtracking(Strategy):
