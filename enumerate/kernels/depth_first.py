@@ -296,13 +296,14 @@ def mark_near(neighbours, near_start, start, value):
 
 
 @njit(inline="always")
-def take(neighbours, degrees, square, change):
-    """Take a square (change -1) or give it back (+1): the degrees of its neighbours follow."""
+def take(neighbours, degrees, visited, square, is_taken):
+    """Take a square or give it back: the degrees of its neighbours follow."""
+    visited[square] = is_taken
     for i in range(8):
         other = neighbours[square, i]
         if other == NOWHERE:
             break
-        degrees[other] += change
+        degrees[other] += -1 if is_taken else 1
 
 
 @njit(inline="always")
@@ -378,10 +379,8 @@ def expand_array(neighbours, degrees, candidates, near_start, ways_home, square,
 def inherit(end, tight, square):
     """The known last square of a child: its parent's, or the parent's tight candidate that the child is not."""
     if end != NOWHERE:
-        return end
-    if tight[0] != square:
-        return tight[0]
-    return tight[1]
+        return np.int64(end)
+    return np.int64(tight[0] if tight[0] != square else tight[1])
 
 
 def _array(fixed, shuffles):
@@ -397,7 +396,7 @@ def _array(fixed, shuffles):
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         end = np.int64(NOWHERE)
         if depth > 0:
-            end = np.int64(inherit(ends[depth - 1], tights[depth - 1], square))
+            end = inherit(ends[depth - 1], tights[depth - 1], square)
         reason, kept = BATCH_FULL, found
         while reason == BATCH_FULL and kept < tours.shape[0]:
             reason = LIMIT_REACHED
@@ -405,8 +404,7 @@ def _array(fixed, shuffles):
                 # Step 1. Place the knight.
                 count += 1
                 path[depth] = square
-                visited[square] = True
-                take(neighbours, degrees, square, -1)
+                take(neighbours, degrees, visited, square, True)
                 left = squares - 1 - depth
                 if shuffles:
                     hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
@@ -433,8 +431,7 @@ def _array(fixed, shuffles):
 
                 # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
                 while candidates == 0:
-                    visited[square] = False
-                    take(neighbours, degrees, square, 1)
+                    take(neighbours, degrees, visited, square, False)
                     depth -= 1
                     if depth < 0:
                         break
@@ -448,7 +445,7 @@ def _array(fixed, shuffles):
                 untried[depth] = candidates ^ (1 << choice)
                 square = np.int64(neighbours[square, choice])
                 if prune:
-                    end = np.int64(inherit(ends[depth], tights[depth], square))
+                    end = inherit(ends[depth], tights[depth], square)
                 depth += 1
                 if found == tours.shape[0]:
                     reason = BATCH_FULL
@@ -472,8 +469,7 @@ def _array(fixed, shuffles):
         for depth in range(cursor.shape[0] - 1):
             square, following = cursor[depth], cursor[depth + 1]
             path[depth] = square
-            visited[square] = True
-            take(neighbours, degrees, square, -1)
+            take(neighbours, degrees, visited, square, True)
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
             shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
@@ -491,7 +487,7 @@ def _array(fixed, shuffles):
             if picked != following:
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             untried[depth] = candidates if depth + 1 >= prefix else 0
-            end = np.int64(inherit(end, tight, following))
+            end = inherit(end, tight, following)
         registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
         return LIMIT_REACHED
 

@@ -21,8 +21,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..kernels import NOWHERE
 from ..kernels.cache import load_kernel
 from ..model.batch import batch_arrays
 from ..model.board import MOVES, Board
@@ -123,26 +123,27 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
 
 def kernel_arrays(kind: str, board: Board, moves: tuple[Move, ...], rules: Rules, room: Room) -> tuple[Any, ...]:
     """What the search and the resume of a kind take, in their order."""
-    arrays_of = _bits_arrays if kind == "bits" else _array_arrays
-    tables, stack = arrays_of(board, neighbour_table(board, moves))
+    tables, stack = tables_of(kind, board, moves), _stack(kind, board.length)
     return (*tables, rules, *room, corner_pairs(board), *stack)
 
 
-def _bits_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """What `search_bits` knows of the board, and room for its stack: untried, tights, ends, hashes."""
-    attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-    return (attacks, neighbours), tuple(np.zeros((4, board.length), dtype=np.uint64))
-
-
-def _array_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """The same for `search_array`."""
+def tables_of(kind: str, board: Board, moves: Sequence[Move] = MOVES) -> tuple[np.ndarray, ...]:
+    """What a kernel knows of the board, before a square is taken."""
+    neighbours = neighbour_table(board, moves)
+    if kind == "bits":
+        attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
+        return attacks, neighbours
     degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
     near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
-    untried = np.zeros(board.length, dtype=np.uint8)
-    tights = np.full((board.length, 2), -1, dtype=np.int32)
-    ends = np.full(board.length, -1, dtype=np.int32)
-    hashes = np.zeros(board.length, dtype=np.uint64)
-    return (neighbours, near_start, degrees, visited), (untried, tights, ends, hashes)
+    return neighbours, near_start, degrees, visited
+
+
+def _stack(kind: str, length: int) -> tuple[np.ndarray, ...]:
+    """Room for the stack of a search: untried, tights, ends, hashes."""
+    if kind == "bits":
+        return tuple(np.zeros((4, length), dtype=np.uint64))
+    tights, ends = np.full((length, 2), NOWHERE, dtype=np.int32), np.full(length, NOWHERE, dtype=np.int32)
+    return np.zeros(length, dtype=np.uint8), tights, ends, np.zeros(length, dtype=np.uint64)
 
 
 @lru_cache
