@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from . import ASYMMETRIC
-from .classify import MAPS, image_of, is_worth_trying, symmetry_by, symmetry_of
+from .classify import is_structured, symmetry_of, symmetry_of_cycle
 
 
 @njit(inline="always")
@@ -83,41 +82,18 @@ def walk(links, steps, start, tour):
 
 
 @njit(nogil=True)
-def classify(tour, edge, pairs, rows, cols, is_closed):
+def classify(tour, place, pairs, rows, cols, is_closed):
     """Whether a tour is structured, and its symmetry.
 
-    As in `classify`, but without the places of most squares: on a large board, noting them takes as long as the tour.
-    `edge` has room for those of the first and the last three rows, where the corners are. A symmetry takes the corner
-    of square 0 to another one, and from there the tour must continue as from square 0, in either direction.
+    `place` has room for the places of all squares, but only those of the first and the last three rows are noted, where
+    the corners are: on a large board, noting all takes as long as the tour.
     """
     length, top, bottom = tour.shape[0], 3 * cols, (rows - 3) * cols
     for i in range(length):
         square = np.int64(tour[i])
-        if square < top:
-            edge[square] = i
-        elif square >= bottom:
-            edge[square - bottom + top] = i
-    structured = True
-    for i in range(pairs.shape[0]):
-        one, other = _place(edge, pairs[i, 0], top, bottom), _place(edge, pairs[i, 1], top, bottom)
-        structured &= abs(one - other) == 1 or (is_closed and abs(one - other) == length - 1)
-    if not is_closed:
-        return structured, symmetry_of(tour, edge, rows, cols, False)
-    found = ASYMMETRIC
-    for kind in range(MAPS if length == rows * cols else 0):  # no symmetry of the board fixes a missing corner
-        if is_worth_trying(kind, found, length, rows, cols):
-            begin, to = edge[0], _place(edge, image_of(kind, 0, rows, cols), top, bottom)
-            for step in (1, -1):
-                i = 0
-                while i < length and image_of(kind, np.int64(tour[(begin + i) % length]), rows, cols) == np.int64(
-                    tour[(to + step * i) % length]
-                ):
-                    i += 1
-                if i == length:
-                    found = symmetry_by(kind)
-    return structured, found
-
-
-@njit(inline="always")
-def _place(edge, square, top, bottom):
-    return edge[square if square < top else square - bottom + top]
+        if square < top or square >= bottom:
+            place[square] = i
+    structured = is_structured(place, pairs, length, is_closed)
+    if is_closed:
+        return structured, symmetry_of_cycle(tour, place, rows, cols)
+    return structured, symmetry_of(tour, place, rows, cols, False)

@@ -100,7 +100,7 @@ def compiled_kernel() -> Any:
         kernel.join_blocks(bases, *side.arrays, *side.arrays, *_PATCHES, links)
         kernel.walk(links.reshape(-1), np.zeros(8, dtype=np.uint64), 0, np.empty(1, dtype="<u4"))
         tour, board = np.arange(25, dtype="<u4"), Board(5, 5)
-        kernel.classify(tour, np.zeros(30, dtype=np.int64), corner_pairs(board), 5, 5, False)
+        kernel.classify(tour, np.zeros(25, dtype=np.int32), corner_pairs(board), 5, 5, False)
 
     return load_kernel("divide", ("join_blocks", "walk", "classify"), 4, warm_up)
 
