@@ -80,16 +80,11 @@ def construct(board: Board, start: int, closed: bool, find: Finder, out: Tours |
     tour = np.empty(board.length, dtype="<u4") if out is None or out.itemsize != 4 else out
     kernel = compiled_kernel()
     kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
-    kernel.walk(links.reshape(-1), _steps(board.cols), start, tour)
+    steps = np.array([down * board.cols + right for down, right in MOVES]).astype(np.uint64)
+    kernel.walk(links.reshape(-1), steps, start, tour)
     if not closed and are_near(int(tour[-1]), start, board.cols):
         tour = _opened(board, tour)
     return tour
-
-
-@lru_cache
-def _steps(cols: int) -> NDArray[np.uint64]:
-    """What each kind of move adds to a square, modulo 2**64."""
-    return np.array([row * cols + col for row, col in MOVES]).astype(np.uint64)
 
 
 @lru_cache
@@ -273,7 +268,7 @@ def _opened(board: Board, tour: Tours) -> Tours:
     paths, ends = [tour], {int(tour[-1])}
     for path in paths:  # it grows while it is read, by paths that end on other neighbours of the start
         turns: dict[int, int] = {}
-        for square in _neighbours(board, int(path[-1])):
+        for square in board.neighbours_of(int(path[-1])):
             middle = int((path == square).argmax())
             end = int(path[middle + 1])
             if not are_near(end, start, board.cols):
@@ -284,11 +279,3 @@ def _opened(board: Board, tour: Tours) -> Tours:
             paths.append(np.concatenate([path[: turns[end] + 1], path[: turns[end] : -1]]))
             ends.add(end)
     raise BadRequest(f"no open tour of {board} starts on this square: {board.name(start)!r}")
-
-
-def _neighbours(board: Board, square: int) -> Iterator[int]:
-    """One by one: the table of all squares would cost more than the tour."""
-    row, col = divmod(square, board.cols)
-    for down, right in MOVES:
-        if 0 <= row + down < board.rows and 0 <= col + right < board.cols:
-            yield square + down * board.cols + right

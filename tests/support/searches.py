@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from enumerate.ledger.records import JobProgress
 from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config
-from enumerate.model.jobs import Job, Slice, SliceResult, Totals
+from enumerate.model.jobs import Job, Slice, Totals
 from enumerate.model.settings import parse_moves
 from enumerate.search.depth_first import DepthFirst
 from enumerate.search.slice import search_slice
@@ -21,7 +23,7 @@ def config_for(size, **values) -> Config:
 
 
 def search(config, start, kernel="", prefix=None, max_tours=200_000):
-    """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
+    """Everything one job finds, in memory: tours, iterations, closed, and how the last slice went."""
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
     slice_ = Slice(job, 0, config.board.name(job.start), job.prefix, Totals(), limit, max_tours, limit, max_tours)
@@ -72,22 +74,4 @@ def slices(config, start):
             lambda batch, taken=batches: taken.append(copied(batch)),
         )
         yield found, batches
-        progress.add(
-            SliceResult(
-                job=0,
-                slice=slice_.number,
-                start="a1",
-                ended=found.ended,
-                before=slice_.before,
-                began=slice_.cursor,
-                cursor=found.cursor,
-                iterations=found.iterations,
-                dead_ends=found.dead_ends,
-                tours_open=found.tours,
-                left_out=found.left_out,
-                given_up=found.given_up,
-                first_iteration=None,
-                first_seconds=None,
-                parts=(),
-            )
-        )
+        progress.add(replace(found, tours_open=sum(len(batch.tours) for batch in batches)))
