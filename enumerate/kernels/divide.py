@@ -1,4 +1,4 @@
-"""Tours of large boards from tours of small blocks: lay the blocks, join them, walk along the result.
+"""Tours of large boards from tours of small blocks: join the blocks that were laid, and walk along the result.
 
 `links` holds one byte a square: the directions of the two moves that meet there, three bits each. It is small because
 the walk waits for memory. Directions are numbered so that 7 minus a direction is the opposite one. The end of a path
@@ -26,39 +26,17 @@ def _patch(links, row, col, patches):
         links[at_row, at_col] = pair
 
 
-@njit(inline="always")
-def _lay(bases, row_begins, i, like, col_begins, col_kinds, links):
-    """Lay the blocks of row part i; if an earlier part is alike, copy whole rows, which is much faster."""
-    for down in range(row_begins[i + 1] - row_begins[i]):
-        row, above = row_begins[i] + down, row_begins[like] + down
-        if like < i:
-            for col in range(links.shape[1]):
-                links[row, col] = links[above, col]
-            continue
-        for j in range(col_kinds.shape[0]):
-            for col in range(col_begins[j], col_begins[j + 1]):
-                links[row, col] = bases[col_kinds[j], down, col - col_begins[j]]
-
-
 @njit(nogil=True)
-def join_blocks(
-    bases, row_begins, row_kinds, row_cuts, row_whole, col_begins, col_kinds, col_cuts, col_whole,
-    four, beside, stacked, links,
-):  # fmt: skip
-    """Fill `links` with the moves of one tour.
+def join_blocks(row_begins, row_cuts, row_whole, col_begins, col_cuts, col_whole, four, beside, stacked, links):
+    """Make the moves of one tour of those of the blocks that `links` holds.
 
-    Block i, j is a copy of `bases[row_kinds[i], col_kinds[j]]`. `cuts` is the level of the recursion at which part i
-    was cut from part i - 1, or -1; `whole` is the level at which it stands alone. No more of the recursion is needed.
-    Four blocks are joined where a cut of the rows meets a cut of the columns of the same level. Two are joined at a cut
-    of one side through blocks that already stand alone on the other. The first corner of a block has at most one join.
+    `cuts` is the level of the recursion at which part i was cut from part i - 1, or -1; `whole` is the level at which
+    it stands alone. No more of the recursion is needed. Four blocks are joined where a cut of the rows meets a cut of
+    the columns of the same level. Two are joined at a cut of one side through blocks that already stand alone on the
+    other. The first corner of a block has at most one join.
     """
-    for i in range(row_kinds.shape[0]):
-        like = 0
-        while row_kinds[like] != row_kinds[i]:
-            like += 1
-        _lay(bases[row_kinds[i]], row_begins, i, like, col_begins, col_kinds, links)
-    for i in range(row_kinds.shape[0]):
-        for j in range(col_kinds.shape[0]):
+    for i in range(row_cuts.shape[0]):
+        for j in range(col_cuts.shape[0]):
             if row_cuts[i] == col_cuts[j] and row_cuts[i] >= 0:
                 _patch(links, row_begins[i], col_begins[j], four)
             elif col_cuts[j] >= row_whole[i]:
