@@ -30,7 +30,6 @@ class Outlook:
     """The estimate of a run. `weights` are the iterations of each job of the plan."""
 
     tours: float
-    iterations: float
     seconds: float
     bytes: float
     weights: NDArray[np.float64]
@@ -47,7 +46,7 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     """The outlook of a whole plan. Where the board is too large for an estimate, all jobs weigh the same."""
     writes = config.write and not config.only
     if config.board.squares > SIZED_SQUARES:
-        return Outlook(math.inf, math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
+        return Outlook(math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
     from .sizes import sizes_of  # noqa: PLC0415  # numba is slow to import, and only exhaustive runs are looked at
 
     feasible = np.array([job.infeasible is None for job in plan], dtype=np.bool_)
@@ -62,7 +61,7 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     iterations = float(weights.sum())
     if math.isinf(iterations):
         weights = np.ones(len(plan))
-    return Outlook(found, iterations, iterations / rate / workers, written, weights)
+    return Outlook(found, iterations / rate / workers, written, weights)
 
 
 def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:

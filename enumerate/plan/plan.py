@@ -111,16 +111,13 @@ def random_squares(board: Board, start: str, seed: int, variant: str) -> list[in
     match = re.fullmatch(r"random:([0-9]{1,9})", start)
     if not match or int(match[1]) < 1:
         raise BadRequest(f"expected random and a number of squares, such as random:5: {start!r}")
-    ranked = np.argsort(_hashes(seed, board.squares), kind="stable").tolist()
+    seeded = _mix(np.array([seed], dtype=np.uint64))
+    ranked = np.argsort(_mix(np.arange(board.squares, dtype=np.uint64) ^ seeded), kind="stable").tolist()
     possible = (square for square in ranked if not why_no_tour_from(board, square, variant))
     drawn = list(islice(possible, int(match[1])))
     if len(drawn) < int(match[1]):
         raise BadRequest(f"only {len(drawn)} squares of {board} can start a tour: {start!r}")
     return sorted(drawn)
-
-
-def _hashes(seed: int, squares: int) -> NDArray[np.uint64]:
-    return _mix(np.arange(squares, dtype=np.uint64) ^ _mix(np.array([seed], dtype=np.uint64)))
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -92,24 +92,21 @@ def _sized(config: Config, prefixes: Sequence[Cursor]) -> list[SizedPrefix]:
     return [SizedPrefix(-size, len(prefix), prefix) for prefix, size in zip(prefixes, sizes.tolist(), strict=True)]
 
 
-def sizes_of(
-    config: Config, prefixes: Sequence[Cursor], descents: int = DESCENTS, seed: int = 0, kernel: str = ""
-) -> Sizes:
+def sizes_of(config: Config, prefixes: Sequence[Cursor], descents: int = DESCENTS, seed: int = 0) -> Sizes:
     """For each path, estimates of the iterations and the tours of the depth-first search of a job with that prefix.
 
     The means over all seeds are exact. The first placement is the last square of the path; a path that the search
     never takes has none. Beyond the range of doubles the numbers are infinite. What a path gets depends on it, on
-    `descents` and `seed`, not on the other paths. `kernel` is as in `DepthFirst`.
+    `descents` and `seed`, not on the other paths.
     """
-    iterations, tours = _means(config, prefixes, descents, seed, kernel)
+    iterations, tours = _means(config, prefixes, descents, seed)
     if not config.prune:  # it finds the same tours as the pruned search, whose descents meet more of them
-        _, tours = _means(replace(config, prune=True), prefixes, descents, seed, kernel)
+        _, tours = _means(replace(config, prune=True), prefixes, descents, seed)
     return iterations, tours
 
 
-def _means(config: Config, prefixes: Sequence[Cursor], descents: int, seed: int, kernel: str) -> Sizes:
-    counts = np.full(len(prefixes), descents)
-    sums = sums_below(config, prefixes, counts, size_guess(config.prune), seed, kernel=kernel)
+def _means(config: Config, prefixes: Sequence[Cursor], descents: int, seed: int) -> Sizes:
+    sums = sums_below(config, prefixes, np.full(len(prefixes), descents), size_guess(config.prune), seed)
     return sums[:, descent.PLACEMENTS] / descents, sums[:, descent.TOURS] / descents
 
 
@@ -130,14 +127,14 @@ def size_guess(prune: bool) -> Guess:
 
 def sums_below(
     config: Config, prefixes: Sequence[Cursor], counts: NDArray[np.int64], guess: Guess, seed: int,
-    batch: int = 0, shrink: float = 1.0, kernel: str = "",
+    batch: int = 0, shrink: float = 1.0,
 ) -> NDArray[np.float64]:  # fmt: skip
     """For each path the sums over `counts` descents below it, in the columns of `kernels.descent`.
 
     The descents go by one guess at where the tours are, and with one seed. Batches differ in their numbers alone: each
     has descents of its own, and all together are one large batch.
     """
-    kernel = kernel or kernel_for(config.board)
+    kernel = kernel_for(config.board)
     run, rules = _compiled(kernel), rules_of(depth_first, config, 0)
     lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
     table = np.zeros((len(prefixes), max(lengths, default=1)), dtype=np.int32)

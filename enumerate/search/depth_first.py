@@ -37,13 +37,10 @@ _BITS_SQUARES = 64
 
 
 class DepthFirst(KernelSearch):
-    """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does.
+    """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does."""
 
-    `kernel` is 'bits' or 'array' if it is not left to the board.
-    """
-
-    def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
-        kind = kernel or kernel_for(config.board)
+    def __init__(self, config: Config, job: Job, moves: Sequence[Move] | None = None) -> None:
+        kind = kernel_for(config.board)
         order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
         module, self._search, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
         super().__init__(module, config, job)
@@ -71,20 +68,19 @@ class DepthFirst(KernelSearch):
 
 
 class _Backtracking(Strategy):
+    """In Warnsdorff's order."""
+
+    summary = "backtracking, fewest onward moves first"
     takes: tuple[str, ...] = ("prune", "split", "h-prob")
     is_complete = True
+
+    def search(self, config: Config, job: Job) -> DepthFirst:
+        return DepthFirst(config, job)
 
     def words(self, config: Config) -> list[str]:
         if config.prune == self.defaults.get("prune", Config.prune):
             return []
         return ["pruned" if config.prune else "plain"]
-
-
-class _Warnsdorff(_Backtracking):
-    summary = "backtracking, fewest onward moves first"
-
-    def search(self, config: Config, job: Job) -> DepthFirst:
-        return DepthFirst(config, job)
 
 
 class _FixedOrder(_Backtracking):
@@ -95,14 +91,14 @@ class _FixedOrder(_Backtracking):
     defaults: Mapping[str, object] = {"prune": False}
 
     def search(self, config: Config, job: Job) -> DepthFirst:
-        return DepthFirst(config, job, moves=parse_moves(config.move_order))
+        return DepthFirst(config, job, parse_moves(config.move_order))
 
     def words(self, config: Config) -> list[str]:
         order = hashlib.sha256(config.move_order.encode()).hexdigest()[:8]
         return super().words(config) + ([f"order{order}"] if config.move_order != MOVE_ORDER else [])
 
 
-WARNSDORFF, BACKTRACK = _Warnsdorff(), _FixedOrder()
+WARNSDORFF, BACKTRACK = _Backtracking(), _FixedOrder()
 
 
 def kernel_for(board: Board) -> str:

@@ -114,10 +114,10 @@ def greedy_arrays(config: Config, rules: Rules, room: Room, pairs: NDArray[np.in
     """What `search_greedy` takes, in its order."""
     board, neighbours = config.board, moves_table(config.board)
     fresh = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    orderings, switches = orderings_of(board) if config.ties == "squirrel" else one_ordering()
+    ranks, switches = orderings_of(board) if config.ties == "squirrel" else one_ordering()
     pairs = corner_pairs(board) if pairs is None else pairs
     clock = np.zeros(2, dtype=np.int64)
-    return (neighbours, fresh, distances(board), orderings, switches, rules, *room, fresh.copy(), pairs, clock)
+    return (neighbours, fresh, distances(board), ranks, switches, rules, *room, fresh.copy(), pairs, clock)
 
 
 @lru_cache(maxsize=4)
@@ -176,11 +176,11 @@ def _switches(m: int) -> list[tuple[int, int]]:
 
 
 def orderings_of(board: Board) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """For each phase the kinds of moves in its order, as places in MOVES, and the square where it ends."""
-    phases = _ORDERINGS[board.rows % 8].split()
-    orderings = [[MOVES.index(_NUMBERED[int(digit) - 1]) for digit in ordering] for ordering in phases]
+    """For each phase the ranks of MOVES in its order, and the square where it ends."""
+    digits = [str(_NUMBERED.index(move) + 1) for move in MOVES]
+    ranks = [[ordering.index(digit) for digit in digits] for ordering in _ORDERINGS[board.rows % 8].split()]
     switches = [*(_square(board, *place) for place in _switches(board.rows)), NOWHERE]
-    return np.array(orderings, dtype=np.int8), np.array(switches, dtype=np.int32)
+    return np.array(ranks, dtype=np.int8), np.array(switches, dtype=np.int32)
 
 
 def one_ordering() -> tuple[NDArray[np.int8], NDArray[np.int32]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 
@@ -11,8 +13,8 @@ from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.jobs import Job, Slice, Totals
-from enumerate.model.settings import parse_moves
-from enumerate.search.depth_first import DepthFirst
+from enumerate.plan import sizes
+from enumerate.search import depth_first
 from enumerate.search.slice import search_slice
 from enumerate.search.strategy import make_search, strategy_of
 
@@ -44,10 +46,18 @@ def search_batch(config, slice_, kernel=""):
 
 def search_with(config, job, kernel=""):
     """The search of a job; a depth-first one by this kernel."""
-    if not kernel:
+    with by_kernel(kernel):
         return make_search(config, job)
-    moves = parse_moves(config.move_order) if config.strategy == "backtrack" else None
-    return DepthFirst(config, job, kernel, moves)
+
+
+@contextmanager
+def by_kernel(kernel):
+    """Depth-first searches and the estimates of their sizes, by this kernel if it is not left to the board."""
+    if not kernel:
+        yield
+        return
+    with patch.object(depth_first, "kernel_for", lambda _: kernel), patch.object(sizes, "kernel_for", lambda _: kernel):
+        yield
 
 
 def batch_of(config, start, kernel="", prefix=None, tours=200_000):
