@@ -79,7 +79,7 @@ def _flag(setting: Setting, is_own: bool) -> Any:
         text = f"{setting.help}: {', '.join(names)}, or MODULE:OBJECT, one of your own. [default: {DEFAULT}]"
     else:
         text = f"{setting.help} {_default(setting, is_own)}".strip()
-    kind = setting.flag_type
+    kind = str if setting.parse else type(setting.default)
     more: dict[str, Any] = {"converter": whole} if kind is int else {}
     if kind is bool and setting.default:
         more = {"negative": f"--no-{setting.name}"}

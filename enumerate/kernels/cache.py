@@ -24,13 +24,12 @@ from typing import Any
 
 _log = logging.getLogger(__name__)
 _KERNELS = Path(__file__).parent
-_SEARCH = Path(__file__).parents[1] / "search"
 
 
 @lru_cache
 def search_hash() -> str:
     """A hash that distinguishes versions of the searches: these files alone decide what a slice finds."""
-    return hash_of(_KERNELS, _SEARCH)
+    return hash_of(_KERNELS, _KERNELS.with_name("search"))
 
 
 def hash_of(*folders: Path) -> str:

@@ -41,10 +41,6 @@ class Board:
         return self.squares - (self.missing is not None)
 
     @property
-    def last_corner(self) -> int:
-        return self.squares - 1
-
-    @property
     def corner_moves(self) -> list[tuple[int, int]]:
         """The two moves next to each corner, which a structured tour has, as pairs of squares."""
         if min(self.rows, self.cols) < 3:

@@ -34,7 +34,6 @@ SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a fi
 JOBS = 2_000  # for searches of any size: enough for some hundred workers
 
 _CALL_PLACEMENTS = 20_000_000  # at the most in one call of a kernel, so that Python hears Ctrl-C
-_SQUARE_BYTES = 4
 
 Guess = NDArray[np.float64]
 Sizes = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -172,5 +171,5 @@ def _compiled(kernel: str) -> Callable[..., None]:
         sums = np.zeros((1, descent.SUMS))
         getattr(module, entry)(*arrays, np.zeros((1, 1), np.int32), one, one, one, np.uint64(0), np.zeros(8), sums)
 
-    run: Callable[..., None] = getattr(load_kernel("descent", (entry,), _SQUARE_BYTES, warm_up), entry)
+    run: Callable[..., None] = getattr(load_kernel("descent", (entry,), 4, warm_up), entry)
     return run

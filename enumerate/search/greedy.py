@@ -114,7 +114,9 @@ def greedy_arrays(config: Config, rules: Rules, room: Room, pairs: NDArray[np.in
     """What `search_greedy` takes, in its order."""
     board, neighbours = config.board, moves_table(config.board)
     fresh = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    ranks, switches = orderings_of(board) if config.ties == "squirrel" else one_ordering()
+    ranks, switches = np.arange(8, dtype=np.int8)[None, :], np.full(1, NOWHERE, dtype=np.int32)
+    if config.ties == "squirrel":
+        ranks, switches = orderings_of(board)
     pairs = corner_pairs(board) if pairs is None else pairs
     clock = np.zeros(2, dtype=np.int64)
     return (neighbours, fresh, distances(board), ranks, switches, rules, *room, fresh.copy(), pairs, clock)
@@ -181,11 +183,6 @@ def orderings_of(board: Board) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
     ranks = [[ordering.index(digit) for digit in digits] for ordering in _ORDERINGS[board.rows % 8].split()]
     switches = [*(_square(board, *place) for place in _switches(board.rows)), NOWHERE]
     return np.array(ranks, dtype=np.int8), np.array(switches, dtype=np.int32)
-
-
-def one_ordering() -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """The moves as they are, to the end."""
-    return np.arange(8, dtype=np.int8).reshape(1, 8), np.full(1, NOWHERE, dtype=np.int32)
 
 
 def _square(board: Board, row: int, col: int) -> int:

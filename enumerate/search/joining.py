@@ -63,7 +63,7 @@ _BESIDES = {0: (), 2: (10,), 4: (6, 6), 6: (6,)}  # the parts of an even side th
 
 def prepare(board: Board, start: int, closed: bool, find: Finder) -> tuple[Side, Side, dict[int, NDArray[np.uint8]]]:
     """Both sides, cut, and strips of the blocks that are joined; known at once when it is asked again."""
-    row, col = divmod(board.last_corner if closed else start, board.cols)
+    row, col = divmod(board.squares - 1 if closed else start, board.cols)
     down, across = side_of(board.rows, row), side_of(board.cols, col)
     return down, across, _strips(down, across, closed, find)
 
