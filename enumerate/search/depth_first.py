@@ -112,8 +112,9 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     rules[kernel.PRUNE] = config.prune
     rules[kernel.SHUFFLE_BELOW] = round((1.0 - config.h_prob) * 2**53)
     if config.board.squares <= _BITS_SQUARES:
-        every = (1 << config.board.squares) - 1
-        rules[kernel.EVERY] = every if config.board.missing is None else every ^ (1 << config.board.missing)
+        rules[kernel.EVERY] = sum(
+            1 << square for square in range(config.board.squares) if square != config.board.missing
+        )
     return rules
 
 
