@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -24,27 +25,29 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from enumerate.ledger.records import JobProgress  # noqa: E402
+from enumerate.model.batch import Batch  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
-from enumerate.model.jobs import Job  # noqa: E402
-from enumerate.search.slice import Found, search_slice  # noqa: E402
+from enumerate.model.jobs import Job, SliceResult  # noqa: E402
+from enumerate.search.slice import search_slice  # noqa: E402
 from enumerate.search.strategy import make_search  # noqa: E402
 from tests.support import reference  # noqa: E402
 
 LIMIT = 500_000
 
 
-def one_slice(config: Config, start: int) -> Found:
+def one_slice(config: Config, start: int, take: Callable[[Batch], object] = lambda _batch: None) -> SliceResult:
     """The first slice of a search, in memory."""
     job = Job(0, (start,))
     slice_ = JobProgress(job).next_slice(config)
     assert slice_
-    return search_slice(config, slice_, make_search(config, job), lambda _batch: None)
+    return search_slice(config, slice_, make_search(config, job), take)
 
 
 def kernel_search(config: Config, start: int) -> tuple[int, int, float]:
     """Tours, iterations and seconds of one slice."""
-    found = one_slice(config, start)
-    return found.tours, found.iterations, found.search_seconds
+    tours: list[int] = []
+    found = one_slice(config, start, lambda batch: tours.append(len(batch.tours)))
+    return sum(tours), found.iterations, found.search_seconds
 
 
 def kernel_rates(variant: str, prune: bool) -> tuple[float, float]:

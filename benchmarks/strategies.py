@@ -21,16 +21,16 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.speed import command, line, one_slice  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
+from enumerate.model.jobs import SliceResult  # noqa: E402
 from enumerate.search.divide import find_base  # noqa: E402
 from enumerate.search.joining import construct  # noqa: E402
-from enumerate.search.slice import Found  # noqa: E402
 from enumerate.search.strategy import resolve  # noqa: E402
 from enumerate.studies.comparison import published  # noqa: E402
 
 SIDES = (64, 128, 256, 512, 1024, 2048, 4000)
 
 
-def first_slice(start: str, **values: object) -> Found:
+def first_slice(start: str, **values: object) -> SliceResult:
     """The first slice of a search."""
     config = resolve({"variant": "both", **values})
     return one_slice(config, config.board.square(start))

@@ -109,7 +109,7 @@ def _strategy_in(words: Sequence[str]) -> Strategy:
 
 def _flag(setting: Setting, is_own: bool) -> Any:
     """The type of a setting's flag, with what --help says of it."""
-    kind: Any = setting.flag_type
+    kind: Any = str if setting.parse else type(setting.default)
     choices, text = setting.choices, f"{setting.help} {_default(setting, is_own)}".strip()
     if setting.name == "strategy":
         names = [f"{name} ({strategy_named(name).summary})" for name in STRATEGIES]

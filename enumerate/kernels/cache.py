@@ -24,19 +24,12 @@ from typing import Any
 
 _log = logging.getLogger(__name__)
 _KERNELS = Path(__file__).parent
-_SEARCH = Path(__file__).parents[1] / "search"
-
-
-@lru_cache
-def kernel_hash() -> str:
-    """A hash that distinguishes versions of the kernels."""
-    return hash_of(_KERNELS)
 
 
 @lru_cache
 def search_hash() -> str:
     """A hash that distinguishes versions of the searches: these files alone decide what a slice finds."""
-    return hash_of(_KERNELS, _SEARCH)
+    return hash_of(_KERNELS, _KERNELS.with_name("search"))
 
 
 def hash_of(*folders: Path) -> str:
@@ -58,7 +51,7 @@ def cache_folder() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{kernel_hash()}"
+    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{hash_of(_KERNELS)}"
 
 
 def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:

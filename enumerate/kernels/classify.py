@@ -50,50 +50,35 @@ def symmetry_of(path, place, rows, cols, is_closed):
             apart = abs(place[last - int(path[length - i])] - place[last - int(path[length - i - 1])])
             if apart != 1 and apart != length - 1:
                 return ASYMMETRIC
-    return _symmetry_of_cycle(path, place, rows, cols)
+    return symmetry_of_cycle(path, place, rows, cols)
 
 
 @njit
-def _symmetry_of_cycle(path, place, rows, cols):
-    """Try the maps of the board that can map a closed tour onto itself: each of its moves must become a move of it.
+def symmetry_of_cycle(path, place, rows, cols):
+    """Try the maps of the board that can map a closed tour onto itself; none of them fixes a missing corner.
 
-    The last moves are checked first: the first ones follow the edge of the board, alike on all sides. (This is one
-    function, and not four: each takes numba half a second.)
+    A map takes the first corner to another one, and from there the tour must go on as from the first, in one direction
+    or the other. So only the places of the corners are needed. (This is one function, and not four: each takes numba
+    half a second.)
     """
     length, found = path.shape[0], ASYMMETRIC
-    for kind in range(MAPS):
-        if not is_worth_trying(kind, found, length, rows, cols):
+    for kind in range(MAPS if length == rows * cols else 0):
+        if kind == QUARTER_TURN:
+            if found != CLOSED_180 or rows != cols:
+                continue
+        elif kind != HALF_TURN and (found != ASYMMETRIC or length % 4 != 2):
             continue
-        i, before = length, 0
-        while i >= 0:
-            at = place[image_of(kind, int(path[i % length]), rows, cols)]
-            apart = abs(at - before)
-            if at < 0 or (i < length and apart != 1 and apart != length - 1):
-                break
-            before = at
-            i -= 1
-        if i < 0:
-            found = symmetry_by(kind)
+        for step in (1, -1):
+            left, at, to = length, place[0], place[_image_of(kind, 0, rows, cols)]
+            while left > 0 and _image_of(kind, int(path[at]), rows, cols) == int(path[to]):
+                left, at, to = left - 1, _after(at, 1, length), _after(to, step, length)
+            if left == 0:
+                found = CLOSED_180 if kind == HALF_TURN else CLOSED_90 if kind == QUARTER_TURN else CLOSED_REFLECTION
     return found
 
 
 @njit(inline="always")
-def is_worth_trying(kind, found, length, rows, cols):
-    """Whether this map may map a closed tour of that length onto itself, given the symmetry found so far."""
-    if kind == QUARTER_TURN:
-        return found == CLOSED_180 and rows == cols
-    return kind == HALF_TURN or (found == ASYMMETRIC and length % 4 == 2)
-
-
-@njit(inline="always")
-def symmetry_by(kind):
-    if kind == HALF_TURN:
-        return CLOSED_180
-    return CLOSED_90 if kind == QUARTER_TURN else CLOSED_REFLECTION
-
-
-@njit(inline="always")
-def image_of(kind, square, rows, cols):
+def _image_of(kind, square, rows, cols):
     """The image of a square under a map of the board."""
     row, col = square // cols, square % cols
     if kind == QUARTER_TURN:

@@ -25,12 +25,10 @@ from numba import njit, uint64
 
 from . import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, LIMIT_REACHED, NOWHERE, OPEN
 from .classify import is_kept, is_structured, symmetry_of
-from .common import lowest, mix, popcount
+from .common import ONE, ZERO, lowest, mix, popcount
 
-_0, _1 = uint64(0), uint64(1)
-
-# Slots of `registers` (int64): the state of a search between calls.
-DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, REGISTERS = 0, 1, 2, 3, 4, 5, 6
+# Slots of `registers` (int64): the state of a search between calls. GIVEN_UP is for others: it stays 0.
+DEPTH, NEXT, ITERATIONS, DEAD_ENDS, FOUND, LEFT_OUT, GIVEN_UP, REGISTERS = range(8)
 
 # Slots of `rules` (uint64): the parameters of a search, constant over all its calls. EVERY: the squares to visit, as a
 # word, for boards of at most 64.
@@ -40,7 +38,7 @@ START, VARIANT, PRUNE, SEED, SHUFFLE_BELOW, ONLY, ROWS, COLS, EVERY, RULES = 0, 
 @njit(inline="always")
 def _path_hash(before, square):
     """The hash of a path, from the hash of the path before its last square."""
-    return mix(before ^ (uint64(square) + _1))
+    return mix(before ^ (uint64(square) + ONE))
 
 
 @njit(inline="always")
@@ -52,7 +50,7 @@ def _shuffles(path_hash, below):
 @njit(inline="always")
 def _shuffle_key(path_hash, square):
     """A candidate's rank in a shuffled order. It does not depend on other candidates, so pruning keeps the order."""
-    return mix(path_hash + (uint64(square) + _1) * uint64(0xD1B54A32D192ED03))
+    return mix(path_hash + (uint64(square) + ONE) * uint64(0xD1B54A32D192ED03))
 
 
 @njit
@@ -90,7 +88,7 @@ def _keep(rules, registers, place, pairs, kept, found, tours, iterations, closed
 @njit(inline="always")
 def _one_bit(word):
     """Whether at most one bit is set."""
-    return (word & (word - _1)) == _0
+    return (word & (word - ONE)) == ZERO
 
 
 @njit(inline="always")
@@ -107,13 +105,13 @@ def _pick(attacks, neighbours, square, candidates, unvisited, fixed, shuffled, p
         return best
     if fixed and not shuffled:
         i = 0
-        while (candidates >> uint64(neighbours[square, i])) & _1 == _0:
+        while (candidates >> uint64(neighbours[square, i])) & ONE == ZERO:
             i += 1
         return uint64(neighbours[square, i])
-    best_key, rest = _key(attacks, unvisited, best, shuffled, path_hash), candidates & (candidates - _1)
+    best_key, rest = _key(attacks, unvisited, best, shuffled, path_hash), candidates & (candidates - ONE)
     while rest:
         other = lowest(rest)
-        rest &= rest - _1
+        rest &= rest - ONE
         key = _key(attacks, unvisited, other, shuffled, path_hash)
         if key < best_key:
             best, best_key = other, key
@@ -129,22 +127,22 @@ def expand_bits(attacks, square, left, unvisited, end, variant, near_start, prun
     """
     candidates = attacks[square] & unvisited
     if not prune:
-        return candidates, _0
+        return candidates, ZERO
     if left == 1:
         if variant == CLOSED:
             candidates &= near_start
         elif variant == OPEN:
             candidates &= ~near_start
-        return candidates, _0
+        return candidates, ZERO
 
     # Step 1. Look at the onward moves of each candidate.
-    tight, rest = _0, candidates
+    tight, rest = ZERO, candidates
     while rest:
-        bit = rest & (~rest + _1)
+        bit = rest & (~rest + ONE)
         onward = attacks[lowest(rest)] & unvisited
         rest ^= bit
-        if onward == _0:
-            return _0, _0
+        if onward == ZERO:
+            return ZERO, ZERO
         if _one_bit(onward):
             tight |= bit
 
@@ -159,16 +157,16 @@ def expand_bits(attacks, square, left, unvisited, end, variant, near_start, prun
     if tight:
         tight &= ~end
         if variant == CLOSED or end or left & 1 == 0:
-            may_end = _0
+            may_end = ZERO
         elif variant == OPEN:
             may_end = tight & ~near_start
         else:
             may_end = tight
         must = tight & ~may_end
         if must:
-            candidates = must if _one_bit(must) and _one_bit(may_end) else _0
+            candidates = must if _one_bit(must) and _one_bit(may_end) else ZERO
         elif not _one_bit(may_end):
-            candidates = may_end if _one_bit(may_end & (may_end - _1)) else _0
+            candidates = may_end if _one_bit(may_end & (may_end - ONE)) else ZERO
     return candidates, tight
 
 
@@ -181,15 +179,15 @@ def _bits(fixed, shuffles):
         """Continue the search, as described in the package. `limit` is the value of ITERATIONS at which to stop."""
         squares = path.shape[0]
         near_start = attacks[rules[START]]
-        variant, prune = rules[VARIANT], rules[PRUNE] != _0
+        variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
         depth, square = registers[DEPTH], uint64(registers[NEXT])
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         unvisited = rules[EVERY]
         for i in range(depth):
-            unvisited ^= _1 << uint64(path[i])
-        end = _0
+            unvisited ^= ONE << uint64(path[i])
+        end = ZERO
         if depth > 0:
-            end = ends[depth - 1] | (tights[depth - 1] & ~(_1 << square))
+            end = ends[depth - 1] | (tights[depth - 1] & ~(ONE << square))
         reason, kept = BATCH_FULL, found
         while reason == BATCH_FULL and kept < tours.shape[0]:
             reason = LIMIT_REACHED
@@ -197,15 +195,15 @@ def _bits(fixed, shuffles):
                 # Step 1. Place the knight.
                 count += 1
                 path[depth] = square
-                unvisited ^= _1 << square
+                unvisited ^= ONE << square
                 left = squares - 1 - depth
                 if shuffles:
                     hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
 
                 # Step 2. A tour, or the squares to try next.
                 if left == 0:
-                    candidates = _0
-                    is_closed = (near_start >> square) & _1 == _1
+                    candidates = ZERO
+                    is_closed = (near_start >> square) & ONE == ONE
                     if variant == BOTH or (variant == CLOSED) == is_closed:
                         for i in range(squares):
                             tours[found, i] = path[i]
@@ -215,12 +213,12 @@ def _bits(fixed, shuffles):
                     candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
                     if prune:
                         tights[depth], ends[depth] = tight, end
-                    if candidates == _0:
+                    if candidates == ZERO:
                         dead_ends += 1
 
                 # Step 3. Go back to the deepest square that has a candidate left.
-                while candidates == _0:
-                    unvisited ^= _1 << uint64(path[depth])
+                while candidates == ZERO:
+                    unvisited ^= ONE << uint64(path[depth])
                     depth -= 1
                     if depth < 0:
                         break
@@ -230,9 +228,9 @@ def _bits(fixed, shuffles):
                     break
                 shuffled = shuffles and _shuffles(hashes[depth], rules[SHUFFLE_BELOW])
                 square = _pick(attacks, neighbours, path[depth], candidates, unvisited, fixed, shuffled, hashes[depth])
-                untried[depth] = candidates ^ (_1 << square)
+                untried[depth] = candidates ^ (ONE << square)
                 if prune:
-                    end = ends[depth] | (tights[depth] & ~(_1 << square))
+                    end = ends[depth] | (tights[depth] & ~(ONE << square))
                 depth += 1
                 if found == tours.shape[0]:
                     reason = BATCH_FULL
@@ -253,27 +251,27 @@ def _bits(fixed, shuffles):
         """
         squares = path.shape[0]
         near_start = attacks[rules[START]]
-        variant, prune = rules[VARIANT], rules[PRUNE] != _0
+        variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
         unvisited = rules[EVERY]
-        end, path_hash = _0, rules[SEED]
+        end, path_hash = ZERO, rules[SEED]
         for depth in range(cursor.shape[0] - 1):
             square, following = uint64(cursor[depth]), uint64(cursor[depth + 1])
             path[depth] = square
-            unvisited ^= _1 << square
+            unvisited ^= ONE << square
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
             shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
             left = squares - 1 - depth
             candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
-            if (candidates >> following) & _1 == _0:
+            if (candidates >> following) & ONE == ZERO:
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             picked = uint64(64)
             while picked != following:
                 picked = _pick(attacks, neighbours, square, candidates, unvisited, fixed, shuffled, path_hash)
-                candidates ^= _1 << picked
-            untried[depth] = candidates if depth + 1 >= prefix else _0
+                candidates ^= ONE << picked
+            untried[depth] = candidates if depth + 1 >= prefix else ZERO
             tights[depth], ends[depth] = tight, end
-            end |= tight & ~(_1 << following)
+            end |= tight & ~(ONE << following)
         registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
         return LIMIT_REACHED
 
@@ -296,19 +294,20 @@ def mark_near(neighbours, near_start, start, value):
 
 
 @njit(inline="always")
-def take(neighbours, degrees, square, change):
-    """Take a square (change -1) or give it back (+1): the degrees of its neighbours follow."""
+def take(neighbours, degrees, visited, square, is_taken):
+    """Take a square or give it back: the degrees of its neighbours follow."""
+    visited[square] = is_taken
     for i in range(8):
         other = neighbours[square, i]
         if other == NOWHERE:
             break
-        degrees[other] += change
+        degrees[other] += -1 if is_taken else 1
 
 
 @njit(inline="always")
 def _pick_array(neighbours, degrees, square, candidates, fixed, shuffled, path_hash):
     """The place of the candidate to try first."""
-    best, best_key = -1, _0
+    best, best_key = -1, ZERO
     if fixed and not shuffled:
         best = 0
         while candidates >> best & 1 == 0:
@@ -378,10 +377,8 @@ def expand_array(neighbours, degrees, candidates, near_start, ways_home, square,
 def inherit(end, tight, square):
     """The known last square of a child: its parent's, or the parent's tight candidate that the child is not."""
     if end != NOWHERE:
-        return end
-    if tight[0] != square:
-        return tight[0]
-    return tight[1]
+        return np.int64(end)
+    return np.int64(tight[0] if tight[0] != square else tight[1])
 
 
 def _array(fixed, shuffles):
@@ -392,12 +389,12 @@ def _array(fixed, shuffles):
     ):  # fmt: skip
         """As `search_bits`, on a board of any size."""
         squares = path.shape[0]
-        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
+        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != ZERO
         depth, square = registers[DEPTH], registers[NEXT]
         count, dead_ends, found = registers[ITERATIONS], registers[DEAD_ENDS], registers[FOUND]
         end = np.int64(NOWHERE)
         if depth > 0:
-            end = np.int64(inherit(ends[depth - 1], tights[depth - 1], square))
+            end = inherit(ends[depth - 1], tights[depth - 1], square)
         reason, kept = BATCH_FULL, found
         while reason == BATCH_FULL and kept < tours.shape[0]:
             reason = LIMIT_REACHED
@@ -405,8 +402,7 @@ def _array(fixed, shuffles):
                 # Step 1. Place the knight.
                 count += 1
                 path[depth] = square
-                visited[square] = True
-                take(neighbours, degrees, square, -1)
+                take(neighbours, degrees, visited, square, True)
                 left = squares - 1 - depth
                 if shuffles:
                     hashes[depth] = _path_hash(hashes[depth - 1] if depth > 0 else rules[SEED], square)
@@ -433,8 +429,7 @@ def _array(fixed, shuffles):
 
                 # Step 3. Go back to the deepest square that has a candidate left, and take the first of them.
                 while candidates == 0:
-                    visited[square] = False
-                    take(neighbours, degrees, square, 1)
+                    take(neighbours, degrees, visited, square, False)
                     depth -= 1
                     if depth < 0:
                         break
@@ -448,7 +443,7 @@ def _array(fixed, shuffles):
                 untried[depth] = candidates ^ (1 << choice)
                 square = np.int64(neighbours[square, choice])
                 if prune:
-                    end = np.int64(inherit(ends[depth], tights[depth], square))
+                    end = inherit(ends[depth], tights[depth], square)
                 depth += 1
                 if found == tours.shape[0]:
                     reason = BATCH_FULL
@@ -466,14 +461,13 @@ def _array(fixed, shuffles):
     ):  # fmt: skip
         """As `resume_bits`, on a board of any size. `degrees` are those of the empty board, all else is zero."""
         squares = path.shape[0]
-        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != _0
+        start, variant, prune = rules[START], rules[VARIANT], rules[PRUNE] != ZERO
         mark_near(neighbours, near_start, start, True)
         end, path_hash = np.int64(NOWHERE), rules[SEED]
         for depth in range(cursor.shape[0] - 1):
             square, following = cursor[depth], cursor[depth + 1]
             path[depth] = square
-            visited[square] = True
-            take(neighbours, degrees, square, -1)
+            take(neighbours, degrees, visited, square, True)
             path_hash = _path_hash(path_hash, square)
             hashes[depth] = path_hash
             shuffled = shuffles and _shuffles(path_hash, rules[SHUFFLE_BELOW])
@@ -491,7 +485,7 @@ def _array(fixed, shuffles):
             if picked != following:
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             untried[depth] = candidates if depth + 1 >= prefix else 0
-            end = np.int64(inherit(end, tight, following))
+            end = inherit(end, tight, following)
         registers[DEPTH], registers[NEXT] = cursor.shape[0] - 1, cursor[cursor.shape[0] - 1]
         return LIMIT_REACHED
 

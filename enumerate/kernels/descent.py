@@ -25,8 +25,6 @@ from . import NOWHERE
 from .common import ONE, ZERO, lowest, mix, nth_bit, popcount
 from .depth_first import EVERY, PRUNE, VARIANT, expand_array, expand_bits, inherit, mark_near, take, unvisited_around
 
-_0, _1 = ZERO, ONE
-
 # Rows of `guess` (float64), and columns of `sums` (float64): for all descents below a prefix the placements and tours
 # that they stand for, the squares of the numbers of tours, and the largest of them.
 OWN, LOSS = 0, 1
@@ -63,7 +61,7 @@ def _path_seed(seed, prefix, length):
     """A hash of the seed and the prefix."""
     state = mix(uint64(seed))
     for i in range(length):
-        state = mix(state ^ (uint64(prefix[i]) + _1))
+        state = mix(state ^ (uint64(prefix[i]) + ONE))
     return state
 
 
@@ -77,11 +75,11 @@ def _weigh_bits(attacks, guess, unvisited, candidates, weights):
     count = 0
     while candidates:
         around = attacks[lowest(candidates)] & unvisited
-        candidates &= candidates - _1
+        candidates &= candidates - ONE
         weight = guess[OWN, popcount(around)]
         while around:
             weight *= guess[LOSS, popcount(attacks[lowest(around)] & unvisited)]
-            around &= around - _1
+            around &= around - ONE
         weights[count] = weight
         count += 1
     return count
@@ -93,18 +91,18 @@ def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, le
     factor, placements = 1.0, 1.0
     while left > 0:
         candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
-        if candidates == _0:
+        if candidates == ZERO:
             return placements, 0.0
         drawn = 0
-        if candidates & (candidates - _1):
+        if candidates & (candidates - ONE):
             count = _weigh_bits(attacks, guess, unvisited, candidates, weights)
             drawn, share = _draw(weights, count, mix(base + uint64(left) * _STEP))
             factor *= share
         factor *= shrink
         square = nth_bit(candidates, drawn)
         placements += factor
-        unvisited ^= _1 << square
-        end |= tight & ~(_1 << square)
+        unvisited ^= ONE << square
+        end |= tight & ~(ONE << square)
         left -= 1
     return placements, factor
 
@@ -112,18 +110,18 @@ def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, le
 @njit(nogil=True)
 def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, counts, seed, weights, sums):
     """Add up `counts` descents below each prefix, from number `firsts` on; none below a prefix that is never taken."""
-    variant, prune = rules[VARIANT], rules[PRUNE] != _0
+    variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
     squares = np.int64(popcount(rules[EVERY]))
     for row in range(prefixes.shape[0]):
         prefix, length = prefixes[row], lengths[row]
         near_start = attacks[prefix[0]]
-        square, unvisited, end, taken = uint64(prefix[0]), rules[EVERY] ^ (_1 << uint64(prefix[0])), _0, True
+        square, unvisited, end, taken = uint64(prefix[0]), rules[EVERY] ^ (ONE << uint64(prefix[0])), ZERO, True
         for i in range(1, length):
             candidates, tight = expand_bits(attacks, square, squares - i, unvisited, end, variant, near_start, prune)
             square = uint64(prefix[i])
-            taken &= (candidates >> square) & _1 == _1
-            unvisited &= ~(_1 << square)
-            end |= tight & ~(_1 << square)
+            taken &= (candidates >> square) & ONE == ONE
+            unvisited &= ~(ONE << square)
+            end |= tight & ~(ONE << square)
         state, left = _path_seed(seed, prefix, length), squares - length
         for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
             base = mix(state + uint64(number))
@@ -191,14 +189,12 @@ def _descend_array(
         square = np.int64(neighbours[square, nth_bit(uint64(candidates), drawn)])
         placements += factor
         if prune:
-            end = np.int64(inherit(end, tight, square))
+            end = inherit(end, tight, square)
         path[depth] = square
-        visited[square] = True
-        take(neighbours, degrees, square, -1)
+        take(neighbours, degrees, visited, square, True)
         depth += 1
     for at in range(begin, depth):
-        visited[path[at]] = False
-        take(neighbours, degrees, path[at], 1)
+        take(neighbours, degrees, visited, path[at], False)
     return placements, found
 
 
@@ -208,7 +204,7 @@ def descend_array(
     prefixes, lengths, firsts, counts, seed, weights, sums,
 ):  # fmt: skip
     """As `descend_bits`. The arrays are those of an empty board, and are left so; path and tight are scratch space."""
-    variant, prune = rules[VARIANT], rules[PRUNE] != _0
+    variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
     for row in range(prefixes.shape[0]):
         prefix, length, start = prefixes[row], lengths[row], np.int64(prefixes[row, 0])
         mark_near(neighbours, near_start, start, True)
@@ -222,15 +218,14 @@ def descend_array(
                         neighbours, degrees, candidates, near_start, degrees[start], np.int64(path[depth - 1]),
                         path.shape[0] - depth, end, variant, tight,
                     )  # fmt: skip
-                    end = np.int64(inherit(end, tight, square))
+                    end = inherit(end, tight, square)
                 taken = False
                 for i in range(8):
                     taken |= candidates >> i & 1 == 1 and neighbours[path[depth - 1], i] == square
                 if not taken:
                     break
             path[depth] = square
-            visited[square] = True
-            take(neighbours, degrees, square, -1)
+            take(neighbours, degrees, visited, square, True)
             depth += 1
         state = _path_seed(seed, prefix, length)
         for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
@@ -241,6 +236,5 @@ def descend_array(
             )  # fmt: skip
             _add(sums[row], placements, tours)
         for at in range(depth):
-            visited[path[at]] = False
-            take(neighbours, degrees, path[at], 1)
+            take(neighbours, degrees, visited, path[at], False)
         mark_near(neighbours, near_start, start, False)

@@ -1,4 +1,4 @@
-"""Tours of large boards from tours of small blocks: lay the blocks, join them, walk along the result.
+"""Tours of large boards from tours of small blocks: join the blocks that were laid, and walk along the result.
 
 `links` holds one byte a square: the directions of the two moves that meet there, three bits each. It is small because
 the walk waits for memory. Directions are numbered so that 7 minus a direction is the opposite one. The end of a path
@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from . import ASYMMETRIC
-from .classify import MAPS, image_of, is_worth_trying, symmetry_by, symmetry_of
+from .classify import is_structured, symmetry_of, symmetry_of_cycle
 
 
 @njit(inline="always")
@@ -27,39 +26,17 @@ def _patch(links, row, col, patches):
         links[at_row, at_col] = pair
 
 
-@njit(inline="always")
-def _lay(bases, row_begins, i, like, col_begins, col_kinds, links):
-    """Lay the blocks of row part i; if an earlier part is alike, copy whole rows, which is much faster."""
-    for down in range(row_begins[i + 1] - row_begins[i]):
-        row, above = row_begins[i] + down, row_begins[like] + down
-        if like < i:
-            for col in range(links.shape[1]):
-                links[row, col] = links[above, col]
-            continue
-        for j in range(col_kinds.shape[0]):
-            for col in range(col_begins[j], col_begins[j + 1]):
-                links[row, col] = bases[col_kinds[j], down, col - col_begins[j]]
-
-
 @njit(nogil=True)
-def join_blocks(
-    bases, row_begins, row_kinds, row_cuts, row_whole, col_begins, col_kinds, col_cuts, col_whole,
-    four, beside, stacked, links,
-):  # fmt: skip
-    """Fill `links` with the moves of one tour.
+def join_blocks(row_begins, row_cuts, row_whole, col_begins, col_cuts, col_whole, four, beside, stacked, links):
+    """Make the moves of one tour of those of the blocks that `links` holds.
 
-    Block i, j is a copy of `bases[row_kinds[i], col_kinds[j]]`. `cuts` is the level of the recursion at which part i
-    was cut from part i - 1, or -1; `whole` is the level at which it stands alone. No more of the recursion is needed.
-    Four blocks are joined where a cut of the rows meets a cut of the columns of the same level. Two are joined at a cut
-    of one side through blocks that already stand alone on the other. The first corner of a block has at most one join.
+    `cuts` is the level of the recursion at which part i was cut from part i - 1, or -1; `whole` is the level at which
+    it stands alone. No more of the recursion is needed. Four blocks are joined where a cut of the rows meets a cut of
+    the columns of the same level. Two are joined at a cut of one side through blocks that already stand alone on the
+    other. The first corner of a block has at most one join.
     """
-    for i in range(row_kinds.shape[0]):
-        like = 0
-        while row_kinds[like] != row_kinds[i]:
-            like += 1
-        _lay(bases[row_kinds[i]], row_begins, i, like, col_begins, col_kinds, links)
-    for i in range(row_kinds.shape[0]):
-        for j in range(col_kinds.shape[0]):
+    for i in range(row_cuts.shape[0]):
+        for j in range(col_cuts.shape[0]):
             if row_cuts[i] == col_cuts[j] and row_cuts[i] >= 0:
                 _patch(links, row_begins[i], col_begins[j], four)
             elif col_cuts[j] >= row_whole[i]:
@@ -83,41 +60,18 @@ def walk(links, steps, start, tour):
 
 
 @njit(nogil=True)
-def classify(tour, edge, pairs, rows, cols, is_closed):
+def classify(tour, place, pairs, rows, cols, is_closed):
     """Whether a tour is structured, and its symmetry.
 
-    As in `classify`, but without the places of most squares: on a large board, noting them takes as long as the tour.
-    `edge` has room for those of the first and the last three rows, where the corners are. A symmetry takes the corner
-    of square 0 to another one, and from there the tour must continue as from square 0, in either direction.
+    `place` has room for the places of all squares, but only those of the first and the last three rows are noted, where
+    the corners are: on a large board, noting all takes as long as the tour.
     """
     length, top, bottom = tour.shape[0], 3 * cols, (rows - 3) * cols
     for i in range(length):
         square = np.int64(tour[i])
-        if square < top:
-            edge[square] = i
-        elif square >= bottom:
-            edge[square - bottom + top] = i
-    structured = True
-    for i in range(pairs.shape[0]):
-        one, other = _place(edge, pairs[i, 0], top, bottom), _place(edge, pairs[i, 1], top, bottom)
-        structured &= abs(one - other) == 1 or (is_closed and abs(one - other) == length - 1)
-    if not is_closed:
-        return structured, symmetry_of(tour, edge, rows, cols, False)
-    found = ASYMMETRIC
-    for kind in range(MAPS if length == rows * cols else 0):  # no symmetry of the board fixes a missing corner
-        if is_worth_trying(kind, found, length, rows, cols):
-            begin, to = edge[0], _place(edge, image_of(kind, 0, rows, cols), top, bottom)
-            for step in (1, -1):
-                i = 0
-                while i < length and image_of(kind, np.int64(tour[(begin + i) % length]), rows, cols) == np.int64(
-                    tour[(to + step * i) % length]
-                ):
-                    i += 1
-                if i == length:
-                    found = symmetry_by(kind)
-    return structured, found
-
-
-@njit(inline="always")
-def _place(edge, square, top, bottom):
-    return edge[square if square < top else square - bottom + top]
+        if square < top or square >= bottom:
+            place[square] = i
+    structured = is_structured(place, pairs, length, is_closed)
+    if is_closed:
+        return structured, symmetry_of_cycle(tour, place, rows, cols)
+    return structured, symmetry_of(tour, place, rows, cols, False)

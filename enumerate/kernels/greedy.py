@@ -73,31 +73,27 @@ def _second_level(neighbours, degrees, square):
 
 
 @njit(inline="always")
-def _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, tied, chance):
-    """The move to make, of several that tie by Warnsdorff's rule."""
+def _break_tie(neighbours, degrees, distances, ranks, phase, ties, square, tied, chance):
+    """The move to make, of several that tie by Warnsdorff's rule. The moves have ranks where their order decides."""
     if ties == RANDOM:
         word = uint64(tied)
         return np.int64(nth_bit(word, ((chance >> uint64(32)) * popcount(word)) >> uint64(32)))
-    if ties == SQUIRREL:
-        i = 0
-        while tied >> np.int64(orderings[phase, i]) & 1 == 0:
-            i += 1
-        return np.int64(orderings[phase, i])
-    best, best_key = np.int64(lowest(uint64(tied))), np.int64(0)
-    if ties == LOWEST:
-        return best
+    best, best_key = -1, 0
     for i in range(8):
         if tied >> i & 1:
             other = neighbours[square, i]
-            key = -distances[other] if ties == ROTH else _second_level(neighbours, degrees, other)
-            if i == best or key < best_key:
-                best, best_key = np.int64(i), np.int64(key)
+            if ties == POHL:
+                key = _second_level(neighbours, degrees, other)
+            else:
+                key = np.int64(-distances[other] if ties == ROTH else ranks[phase, i])
+            if best < 0 or key < best_key:
+                best, best_key = i, key
     return best
 
 
 @njit(nogil=True)
 def search_greedy(
-    neighbours, fresh, distances, orderings, switches, rules, registers, path, place, degrees, pairs, clock,
+    neighbours, fresh, distances, ranks, switches, rules, registers, path, place, degrees, pairs, clock,
     limit, tours, iterations, closed, structured, symmetry, efforts,
 ):  # fmt: skip
     """Continue to make tours, as described in the package. Tours given up take room in the batch."""
@@ -137,7 +133,7 @@ def search_greedy(
                 square = np.int64(neighbours[square, lowest(uint64(tied))])
             else:
                 chance = mix(base + uint64(depth) * uint64(0xD1B54A32D192ED03))
-                move = _break_tie(neighbours, degrees, distances, orderings, phase, ties, square, tied, chance)
+                move = _break_tie(neighbours, degrees, distances, ranks, phase, ties, square, tied, chance)
                 square = np.int64(neighbours[square, move])
         if not stuck:
             break

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,10 +41,6 @@ class Board:
         return self.squares - (self.missing is not None)
 
     @property
-    def last_corner(self) -> int:
-        return self.squares - 1
-
-    @property
     def corner_moves(self) -> list[tuple[int, int]]:
         """The two moves next to each corner, which a structured tour has, as pairs of squares."""
         if min(self.rows, self.cols) < 3:
@@ -58,17 +55,15 @@ class Board:
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """For each square the squares a knight's move away, in ascending order."""
-        return tuple(
-            tuple(
-                (row + down) * self.cols + col + right
-                for down, right in MOVES
-                if 0 <= row + down < self.rows and 0 <= col + right < self.cols
-                and self.missing not in (row * self.cols + col, (row + down) * self.cols + col + right)
-            )
-            for row in range(self.rows)
-            for col in range(self.cols)
-        )  # fmt: skip
+        return tuple(tuple(self.neighbours_of(square)) for square in range(self.squares))
+
+    def neighbours_of(self, square: int) -> Iterator[int]:
+        """The squares a knight's move away, in ascending order."""
+        row, col = divmod(square, self.cols)
+        for down, right in MOVES:
+            other = square + down * self.cols + right
+            if 0 <= row + down < self.rows and 0 <= col + right < self.cols and self.missing not in (square, other):
+                yield other
 
     def name(self, square: int) -> str:
         row, col = divmod(square, self.cols)
@@ -124,12 +119,8 @@ class Board:
 
 
 def column_name(col: int) -> str:
-    letters = ""
-    col += 1
-    while col:
-        col, digit = divmod(col - 1, 26)
-        letters = chr(ord("a") + digit) + letters
-    return letters
+    before, digit = divmod(col, 26)
+    return (column_name(before - 1) if before else "") + chr(ord("a") + digit)
 
 
 def column_number(letters: str) -> int:

@@ -60,7 +60,7 @@ def _normalised(config: Config) -> Config:
         start=",".join(sorted("".join(config.start.lower().split()).split(","))),
         h_prob=config.h_prob + 0.0,  # no -0.0: it would have a name of its own
         move_order=" ".join(f"{down},{right}" for down, right in parse_moves(config.move_order)),
-        board=replace(config.board, missing=config.board.last_corner) if config.missing_corner else config.board,
+        board=replace(config.board, missing=config.board.squares - 1) if config.missing_corner else config.board,
     )
 
 

@@ -93,9 +93,6 @@ class Counts:
         return self.tours + self.given_up
 
 
-_SUMMED = tuple(field.name for field in fields(Counts))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Totals(Counts):
     """Sums over the slices of a job, from its first one on."""
@@ -146,7 +143,7 @@ class SliceResult(Counts):
         if first_iteration is None and self.first_seconds is not None:
             first_iteration, first_seconds = self.first_iteration, before.search_seconds + self.first_seconds
         return Totals(
-            **{name: getattr(before, name) + getattr(self, name) for name in _SUMMED},
+            **{each.name: getattr(before, each.name) + getattr(self, each.name) for each in fields(Counts)},
             first_iteration=first_iteration,
             first_seconds=first_seconds,
             parts=before.parts + len(self.parts),

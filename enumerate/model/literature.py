@@ -16,8 +16,6 @@ from typing import Literal
 
 from .board import Board
 
-What = Literal["paths", "cycles"]
-
 
 @dataclass(frozen=True)
 class Published:
@@ -57,7 +55,7 @@ _PATHS_FROM = {
 }
 
 
-def published(board: Board, what: What) -> Published | None:
+def published(board: Board, what: Literal["paths", "cycles"]) -> Published | None:
     """The number of directed tours (paths) or of undirected closed ones (cycles), if it is known to us."""
     sides, tables = _sides(board), {"paths": _PATHS, "cycles": _CYCLES}[what] if board.missing is None else {}
     return next((Published(counts[sides], source) for source, counts in tables.items() if sides in counts), None)

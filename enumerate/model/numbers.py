@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 _PERIODS = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
-_EXACT = 10**6  # estimates below are shown to the last digit
 
 
 def counted(number: int, thing: str) -> str:
@@ -42,7 +41,7 @@ def estimated(value: float, bits: int = 0) -> str:
     """A number, times two to the power `bits`, with as many digits as an estimate can bear."""
     if value <= 0:
         return "0"
-    if bits == 0 and value < _EXACT:
+    if bits == 0 and value < 1e6:  # shown to the last digit
         return f"{value:,.0f}"
     exponent = math.log10(value) + bits * math.log10(2)
     whole = math.floor(exponent + 5e-5 / math.log(10) / 10)  # 9.99999e5 is 1.0000e6

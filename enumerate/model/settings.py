@@ -61,11 +61,6 @@ class Setting:
     def field(self) -> str:
         return "board" if self.name == "size" else self.name.replace("-", "_")
 
-    @property
-    def flag_type(self) -> type:
-        """What its flag takes."""
-        return str if self.parse else type(self.default)
-
     def read(self, value: object) -> Any:
         """The value of a flag or a file as what it means."""
         if self.parse:

@@ -50,7 +50,7 @@ def why_no_tour_from(board: Board, square: int, variant: str = "both") -> str | 
         return "this corner is missing"
     if board.length % 2 and not board.is_dark(square):
         return "a tour of a board with an odd number of squares starts on the colour of its corners"
-    corners = {0, board.cols - 1, board.last_corner - board.cols + 1, board.last_corner} - {board.missing}
+    corners = {0, board.cols - 1, board.squares - board.cols, board.squares - 1} - {board.missing}
     if variant == "open" and sum(are_near(square, corner, board.cols) for corner in corners) > 1:
         return "every tour from a square next to two corners is closed"
     return None

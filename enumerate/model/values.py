@@ -95,12 +95,9 @@ def refuse_strange_address(address: str) -> None:
             " run this on a machine of the cluster with --address auto, or give host:port of its head"
         )
     host, _, port = address.rpartition(":")
-    if address not in (LOCAL, AUTO) and not (host and "/" not in host and _is_port(port)):
+    is_port = port.isascii() and port.isdigit() and 0 < int(port) < 65_536
+    if address not in (LOCAL, AUTO) and not (host and "/" not in host and is_port):
         raise BadRequest(f"address must be auto, local or host:port, got {address!r}")
-
-
-def _is_port(word: str) -> bool:
-    return word.isascii() and word.isdigit() and 0 < int(word) < 65_536
 
 
 def refuse_strange_url(output: str) -> None:

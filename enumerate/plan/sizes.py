@@ -12,7 +12,7 @@ machine splits alike. On boards too large for estimates the shortest prefix is s
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -27,15 +27,13 @@ from ..model.board import Board
 from ..model.config import SIZED_SQUARES, Config
 from ..model.jobs import Cursor
 from ..model.settings import BY_SIZE
-from ..search.depth_first import kernel_for, rules_of
-from ..search.kernel_search import neighbour_table
+from ..search.depth_first import kernel_for, rules_of, tables_of
 
 DESCENTS = 32
 SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a file
 JOBS = 2_000  # for searches of any size: enough for some hundred workers
 
 _CALL_PLACEMENTS = 20_000_000  # at the most in one call of a kernel, so that Python hears Ctrl-C
-_SQUARE_BYTES = 4
 
 Guess = NDArray[np.float64]
 Sizes = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -93,24 +91,21 @@ def _sized(config: Config, prefixes: Sequence[Cursor]) -> list[SizedPrefix]:
     return [SizedPrefix(-size, len(prefix), prefix) for prefix, size in zip(prefixes, sizes.tolist(), strict=True)]
 
 
-def sizes_of(
-    config: Config, prefixes: Sequence[Cursor], descents: int = DESCENTS, seed: int = 0, kernel: str = ""
-) -> Sizes:
+def sizes_of(config: Config, prefixes: Sequence[Cursor], descents: int = DESCENTS, seed: int = 0) -> Sizes:
     """For each path, estimates of the iterations and the tours of the depth-first search of a job with that prefix.
 
     The means over all seeds are exact. The first placement is the last square of the path; a path that the search
     never takes has none. Beyond the range of doubles the numbers are infinite. What a path gets depends on it, on
-    `descents` and `seed`, not on the other paths. `kernel` is as in `DepthFirst`.
+    `descents` and `seed`, not on the other paths.
     """
-    iterations, tours = _means(config, prefixes, descents, seed, kernel)
+    iterations, tours = _means(config, prefixes, descents, seed)
     if not config.prune:  # it finds the same tours as the pruned search, whose descents meet more of them
-        _, tours = _means(replace(config, prune=True), prefixes, descents, seed, kernel)
+        _, tours = _means(replace(config, prune=True), prefixes, descents, seed)
     return iterations, tours
 
 
-def _means(config: Config, prefixes: Sequence[Cursor], descents: int, seed: int, kernel: str) -> Sizes:
-    below = Descents(config, size_guess(config.prune), seed, kernel=kernel)
-    sums = below.sums(prefixes, np.full(len(prefixes), descents))
+def _means(config: Config, prefixes: Sequence[Cursor], descents: int, seed: int) -> Sizes:
+    sums = sums_below(config, prefixes, np.full(len(prefixes), descents), size_guess(config.prune), seed)
     return sums[:, descent.PLACEMENTS] / descents, sums[:, descent.TOURS] / descents
 
 
@@ -129,32 +124,27 @@ def size_guess(prune: bool) -> Guess:
     return guess
 
 
-class Descents:
-    """Random descents into the search of one config, by one guess at where the tours are and with one seed."""
+def sums_below(
+    config: Config, prefixes: Sequence[Cursor], counts: NDArray[np.int64], guess: Guess, seed: int,
+    batch: int = 0, shrink: float = 1.0,
+) -> NDArray[np.float64]:  # fmt: skip
+    """For each path the sums over `counts` descents below it, in the columns of `kernels.descent`.
 
-    def __init__(self, config: Config, guess: Guess, seed: int, shrink: float = 1.0, kernel: str = "") -> None:
-        kernel = kernel or kernel_for(config.board)
-        self.length = config.board.length
-        self._run = getattr(_compiled(kernel), f"descend_{kernel}")
-        self._arrays = (*_ARRAYS[kernel](config.board), guess, rules_of(depth_first, config, 0), shrink)
-        self._seed = np.uint64(seed)
-
-    def sums(self, prefixes: Sequence[Cursor], counts: NDArray[np.int64], batch: int = 0) -> NDArray[np.float64]:
-        """For each path the sums over `counts` descents below it, in the columns of `kernels.descent`.
-
-        Batches differ in their numbers alone: each has descents of its own, and all together are one large batch.
-        """
-        lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
-        table = np.zeros((len(prefixes), max(lengths, default=1)), dtype=np.int32)
-        for row, prefix in enumerate(prefixes):
-            table[row, : len(prefix)] = prefix
-        sums = np.zeros((len(prefixes), descent.SUMS))
-        for part in _parts(counts * self.length):
-            firsts = counts[part] * batch
-            self._run(
-                *self._arrays, table[part], lengths[part], firsts, counts[part], self._seed, np.zeros(8), sums[part]
-            )
-        return sums
+    The descents go by one guess at where the tours are, and with one seed. Batches differ in their numbers alone: each
+    has descents of its own, and all together are one large batch.
+    """
+    kernel = kernel_for(config.board)
+    run, rules = _compiled(kernel), rules_of(depth_first, config, 0)
+    lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
+    table = np.zeros((len(prefixes), max(lengths, default=1)), dtype=np.int32)
+    for row, prefix in enumerate(prefixes):
+        table[row, : len(prefix)] = prefix
+    sums = np.zeros((len(prefixes), descent.SUMS))
+    for part in _parts(counts * config.board.length):
+        firsts = counts[part] * batch
+        below = table[part], lengths[part], firsts, counts[part], np.uint64(seed), np.zeros(8), sums[part]
+        run(*_arrays(kernel, config.board), guess, rules, shrink, *below)
+    return sums
 
 
 def _parts(placements: NDArray[np.int64]) -> list[slice]:
@@ -164,29 +154,22 @@ def _parts(placements: NDArray[np.int64]) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise([*begins, len(placements)])]
 
 
-def _bits_arrays(board: Board) -> tuple[Any, ...]:
-    return (np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64),)
-
-
-def _array_arrays(board: Board) -> tuple[Any, ...]:
-    neighbours = neighbour_table(board)
-    degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
-    return neighbours, near_start, degrees, visited, np.zeros(board.length, np.int32), np.zeros(2, np.int32)
-
-
-_ARRAYS = {"bits": _bits_arrays, "array": _array_arrays}
+def _arrays(kernel: str, board: Board) -> tuple[np.ndarray, ...]:
+    """What the kernel knows of the board; for boards of any size also room for a path and its last step."""
+    tables = tables_of(kernel, board)
+    return tables[:1] if kernel == "bits" else (*tables, np.zeros(board.length, np.int32), np.zeros(2, np.int32))
 
 
 @lru_cache
-def _compiled(kernel: str) -> Any:
-    """The module of descents, with the function for this kernel compiled."""
+def _compiled(kernel: str) -> Callable[..., None]:
+    """The descents of this kernel, compiled."""
     entry = f"descend_{kernel}"
 
     def warm_up(module: Any) -> None:
         config, one = Config(board=Board(5, 5)), np.ones(1, dtype=np.int64)
-        arrays = (*_ARRAYS[kernel](config.board), size_guess(True), rules_of(depth_first, config, 0), 1.0)
+        arrays = (*_arrays(kernel, config.board), size_guess(True), rules_of(depth_first, config, 0), 1.0)
         sums = np.zeros((1, descent.SUMS))
         getattr(module, entry)(*arrays, np.zeros((1, 1), np.int32), one, one, one, np.uint64(0), np.zeros(8), sums)
 
-    return load_kernel("descent", (entry,), _SQUARE_BYTES, warm_up)
+    run: Callable[..., None] = getattr(load_kernel("descent", (entry,), 4, warm_up), entry)
+    return run

@@ -22,8 +22,7 @@ from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.jobs import Job, Slice
 from ..model.settings import LARGEST
-from ..plan.forecast import Outlook, look_ahead, refuse_endless
-from ..plan.plan import make_plan, refuse_impossible
+from ..plan.plan import Outlook, look_ahead, make_plan, refuse_endless, refuse_impossible
 from ..search.strategy import is_exhaustive
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from typing import Any
 
 from ..ledger.layout import record_name
 from ..ledger.manifest import find_manifest, is_of_run, refuse_other_epoch
@@ -25,16 +27,9 @@ def run_slice(config: Config, epoch: str, slice_: Slice) -> SliceResult:
         found = search_slice(config, slice_, make_search(config, slice_.job), sink.take)
         refuse_other_epoch(storage, epoch)
         parts = sink.publish(found.iterations if found.ended == BUDGET else None)
-        result = SliceResult(
-            job=slice_.job.number,
-            slice=slice_.number,
-            start=slice_.start,
-            before=slice_.before,
-            began=slice_.cursor,
-            **sink.counts | {name: value for name, value in vars(found).items() if name != "tours"},
-            write_seconds=time.perf_counter() - began - found.search_seconds,
-            parts=parts,
-        )
+        seconds = time.perf_counter() - began - found.search_seconds
+        written: dict[str, Any] = {**sink.counts, "write_seconds": seconds, "parts": parts}
+        result = replace(found, **written)
         refuse_other_epoch(storage, epoch)
         recorded = commit(storage, result)
         sink.take_back(recorded)

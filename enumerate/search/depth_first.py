@@ -21,10 +21,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..kernels import NOWHERE
 from ..kernels.cache import load_kernel
-from ..model.batch import Batch, batch_arrays
+from ..model.batch import batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
@@ -34,21 +34,15 @@ from .kernel_search import KernelSearch, Move, Room, Rules, common_rules, corner
 from .strategy import Strategy
 
 _BITS_SQUARES = 64
-_CALL_ITERATIONS = 20_000_000  # a kernel call ends within a second or two, so that Python can raise KeyboardInterrupt
 
 
 class DepthFirst(KernelSearch):
-    """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does.
+    """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does."""
 
-    `kernel` is 'bits' or 'array' if it is not left to the board.
-    """
-
-    given_up = 0
-
-    def __init__(self, config: Config, job: Job, kernel: str = "", moves: Sequence[Move] | None = None) -> None:
-        kind = kernel or kernel_for(config.board)
+    def __init__(self, config: Config, job: Job, moves: Sequence[Move] | None = None) -> None:
+        kind = kernel_for(config.board)
         order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
-        module, self._run, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
+        module, self._search, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
         super().__init__(module, config, job)
         rules = rules_of(module, config, job.start)
         self._arrays = kernel_arrays(kind, config.board, tuple(moves or MOVES), rules, self._room)
@@ -59,10 +53,10 @@ class DepthFirst(KernelSearch):
         reason = self._resume(*self._arrays, path, len(self.job.prefix))
         if reason == self._kernel.BAD_CURSOR:
             self._refuse_cursor()
-        self.exhausted = reason == self._kernel.EXHAUSTED
         self._registers[self._kernel.ITERATIONS] = iterations
         # A call without an iteration to spend: else the time of a first tour would be that of loading the kernel.
-        self._run(*self._arrays, iterations, *batch_arrays(1, self.board).columns)
+        self._run(batch_arrays(1, self.board), iterations)
+        self.exhausted = reason == self._kernel.EXHAUSTED
 
     @property
     def cursor(self) -> Cursor:
@@ -72,31 +66,21 @@ class DepthFirst(KernelSearch):
         path = self._path[: self._registers[self._kernel.DEPTH]].tolist()
         return (*path, int(self._registers[self._kernel.NEXT]))
 
-    def fill(self, batch: Batch, found: int, limit: int) -> int:
-        self._registers[self._kernel.FOUND] = found
-        while not self.exhausted and found < len(batch.tours) and self.iterations < limit:
-            pause = min(limit, self.iterations + _CALL_ITERATIONS)
-            reason = self._run(*self._arrays, pause, *batch.columns)
-            self.exhausted = reason == self._kernel.EXHAUSTED
-            found = int(self._registers[self._kernel.FOUND])
-        return found
-
 
 class _Backtracking(Strategy):
+    """In Warnsdorff's order."""
+
+    summary = "backtracking, fewest onward moves first"
     takes: tuple[str, ...] = ("prune", "split", "h-prob")
     is_complete = True
+
+    def search(self, config: Config, job: Job) -> DepthFirst:
+        return DepthFirst(config, job)
 
     def words(self, config: Config) -> list[str]:
         if config.prune == self.defaults.get("prune", Config.prune):
             return []
         return ["pruned" if config.prune else "plain"]
-
-
-class _Warnsdorff(_Backtracking):
-    summary = "backtracking, fewest onward moves first"
-
-    def search(self, config: Config, job: Job) -> DepthFirst:
-        return DepthFirst(config, job)
 
 
 class _FixedOrder(_Backtracking):
@@ -107,14 +91,14 @@ class _FixedOrder(_Backtracking):
     defaults: Mapping[str, object] = {"prune": False}
 
     def search(self, config: Config, job: Job) -> DepthFirst:
-        return DepthFirst(config, job, moves=parse_moves(config.move_order))
+        return DepthFirst(config, job, parse_moves(config.move_order))
 
     def words(self, config: Config) -> list[str]:
         order = hashlib.sha256(config.move_order.encode()).hexdigest()[:8]
         return super().words(config) + ([f"order{order}"] if config.move_order != MOVE_ORDER else [])
 
 
-WARNSDORFF, BACKTRACK = _Warnsdorff(), _FixedOrder()
+WARNSDORFF, BACKTRACK = _Backtracking(), _FixedOrder()
 
 
 def kernel_for(board: Board) -> str:
@@ -128,33 +112,35 @@ def rules_of(kernel: Any, config: Config, start: int) -> Rules:
     rules[kernel.PRUNE] = config.prune
     rules[kernel.SHUFFLE_BELOW] = round((1.0 - config.h_prob) * 2**53)
     if config.board.squares <= _BITS_SQUARES:
-        every = (1 << config.board.squares) - 1
-        rules[kernel.EVERY] = every if config.board.missing is None else every ^ (1 << config.board.missing)
+        rules[kernel.EVERY] = sum(
+            1 << square for square in range(config.board.squares) if square != config.board.missing
+        )
     return rules
 
 
 def kernel_arrays(kind: str, board: Board, moves: tuple[Move, ...], rules: Rules, room: Room) -> tuple[Any, ...]:
     """What the search and the resume of a kind take, in their order."""
-    arrays_of = _bits_arrays if kind == "bits" else _array_arrays
-    tables, stack = arrays_of(board, neighbour_table(board, moves))
+    tables, stack = tables_of(kind, board, moves), _stack(kind, board.length)
     return (*tables, rules, *room, corner_pairs(board), *stack)
 
 
-def _bits_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """What `search_bits` knows of the board, and room for its stack: untried, tights, ends, hashes."""
-    attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-    return (attacks, neighbours), tuple(np.zeros((4, board.length), dtype=np.uint64))
-
-
-def _array_arrays(board: Board, neighbours: NDArray[np.int32]) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """The same for `search_array`."""
+def tables_of(kind: str, board: Board, moves: Sequence[Move] = MOVES) -> tuple[np.ndarray, ...]:
+    """What a kernel knows of the board, before a square is taken."""
+    neighbours = neighbour_table(board, moves)
+    if kind == "bits":
+        attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
+        return attacks, neighbours
     degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
     near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
-    untried = np.zeros(board.length, dtype=np.uint8)
-    tights = np.full((board.length, 2), -1, dtype=np.int32)
-    ends = np.full(board.length, -1, dtype=np.int32)
-    hashes = np.zeros(board.length, dtype=np.uint64)
-    return (neighbours, near_start, degrees, visited), (untried, tights, ends, hashes)
+    return neighbours, near_start, degrees, visited
+
+
+def _stack(kind: str, length: int) -> tuple[np.ndarray, ...]:
+    """Room for the stack of a search: untried, tights, ends, hashes."""
+    if kind == "bits":
+        return tuple(np.zeros((4, length), dtype=np.uint64))
+    tights, ends = np.full((length, 2), NOWHERE, dtype=np.int32), np.full(length, NOWHERE, dtype=np.int32)
+    return np.zeros(length, dtype=np.uint8), tights, ends, np.zeros(length, dtype=np.uint64)
 
 
 @lru_cache

@@ -71,8 +71,9 @@ class Divide:
 
     def _keep(self, batch: Batch, at: int, tour: Tours, closed: bool) -> bool:
         """Put a tour there in a batch, if it is of the kind that is kept."""
-        rows, cols, edge = self.board.rows, self.board.cols, np.empty(6 * self.board.cols, dtype=np.int64)
-        kind = compiled_kernel().classify(tour, edge, corner_pairs(self.board), rows, cols, closed)
+        place = np.empty(self.board.squares, dtype=np.int32)
+        pairs, rows, cols = corner_pairs(self.board), self.board.rows, self.board.cols
+        kind = compiled_kernel().classify(tour, place, pairs, rows, cols, closed)
         if not np.may_share_memory(tour, batch.tours):
             batch.tours[at] = tour
         batch.iterations[at], batch.closed[at] = self.iterations, closed

@@ -16,7 +16,6 @@ none, from each start square.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..kernels import NOWHERE
 from ..kernels.cache import load_kernel
-from ..model.batch import Batch, batch_arrays
+from ..model.batch import batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.errors import BadRequest
@@ -34,7 +33,6 @@ from ..model.tour import square_dtype
 from .kernel_search import KernelSearch, Room, Rules, common_rules, corner_pairs, moves_table, sample
 from .strategy import Strategy
 
-_CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
 _UNKNOWN = -(2**62)  # nanoseconds
 
 
@@ -48,6 +46,7 @@ class Greedy(KernelSearch):
 
     def __init__(self, config: Config, job: Job, pairs: NDArray[np.int32] | None = None) -> None:
         super().__init__(compiled_kernel(square_dtype(config.board).itemsize), config, job)
+        self._search = self._kernel.search_greedy
         self._arrays = greedy_arrays(config, rules_of(self._kernel, config, job.start), self._room, pairs)
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
@@ -71,25 +70,6 @@ class Greedy(KernelSearch):
         spent = registers[kernel.ITERATIONS] - registers[kernel.BEGAN]
         stands = (registers[kernel.TOUR], registers[kernel.ATTEMPT], registers[kernel.DEPTH], spent)
         return (self.job.start, *map(int, stands))
-
-    @property
-    def given_up(self) -> int:
-        return int(self._registers[self._kernel.GIVEN_UP])
-
-    def fill(self, batch: Batch, found: int, limit: int) -> int:
-        self._registers[self._kernel.FOUND] = found
-        given_up, full = self.given_up, False
-        while not self.exhausted and not full and self.iterations < limit:
-            room = len(batch.tours) - (self.given_up - given_up)
-            full = room == found or self._run(batch[:room], min(limit, self.iterations + _CALL_ITERATIONS))
-            found = int(self._registers[self._kernel.FOUND])
-        return found
-
-    def _run(self, batch: Batch, limit: int) -> bool:
-        """Call the kernel; whether the batch is full."""
-        reason = self._kernel.search_greedy(*self._arrays, limit, *batch.columns, batch.efforts)
-        self.exhausted = reason == self._kernel.EXHAUSTED
-        return bool(reason == self._kernel.BATCH_FULL)
 
 
 class _Greedy(Strategy):
@@ -134,10 +114,12 @@ def greedy_arrays(config: Config, rules: Rules, room: Room, pairs: NDArray[np.in
     """What `search_greedy` takes, in its order."""
     board, neighbours = config.board, moves_table(config.board)
     fresh = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    orderings, switches = orderings_of(board) if config.ties == "squirrel" else one_ordering()
+    ranks, switches = np.arange(8, dtype=np.int8)[None, :], np.full(1, NOWHERE, dtype=np.int32)
+    if config.ties == "squirrel":
+        ranks, switches = orderings_of(board)
     pairs = corner_pairs(board) if pairs is None else pairs
     clock = np.zeros(2, dtype=np.int64)
-    return (neighbours, fresh, distances(board), orderings, switches, rules, *room, fresh.copy(), pairs, clock)
+    return (neighbours, fresh, distances(board), ranks, switches, rules, *room, fresh.copy(), pairs, clock)
 
 
 @lru_cache(maxsize=4)
@@ -167,70 +149,40 @@ def compiled_kernel(width: int) -> Any:
 # certain square, the next ordering takes over. The lists below, for each size modulo 8, are theirs; squares are
 # (row, column) from 1, and the tour starts on (1, 1).
 
-Phases = tuple[tuple[str, Callable[[int], tuple[int, int]] | None], ...]  # orderings, and the square where each ends
-
 _NUMBERED = ((-2, 1), (-1, 2), (1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1))  # moves 1 to 8
 
-# How several of them begin, by the square where that ends.
-_TO_2_2: Phases = (("34261578", lambda m: (m - 1, m - 2)), ("87642135", lambda _: (2, 2)))
-_TO_3_1: Phases = (("34261578", lambda _: (6, 1)), ("87642135", lambda _: (3, 1)))
-_TO_2_5: Phases = (
-    ("34625718", lambda m: (m - 1, m - 2)),
-    ("42681357", lambda m: (m - 6, m)),
-    ("86512347", lambda _: (2, 5)),
+_ORDERINGS = (
+    "34261578 87642135 51867342 51342678 21435678",
+    "34261578 87642135 51324678 32481765",
+    "34261578 87642135 54132678 52431678 85647123 15746823",
+    "34625718 42681357 86512347 51867342 61825437 71642538",
+    "34261578 87642135 51867342 51342678 86753421 78563421",
+    "34261578 87642135 51324678 15234678",
+    "34261578 87642135 54132678 52431678 85647123 12453678",
+    "34625718 42681357 86512347 51867342 61825437 61357284",
 )
 
-_PHASES: tuple[Phases, ...] = (
-    (*_TO_2_2, ("51867342", lambda m: (m - 8, 1)), ("51342678", lambda m: (7, m - 3)), ("21435678", None)),
-    (*_TO_2_2, ("51324678", lambda m: (m - 6, (m - 1) // 2 + 5)), ("32481765", None)),
-    (
-        *_TO_3_1,
-        ("54132678", lambda m: (m - 15, 4)),
-        ("52431678", lambda m: (10, m - 2)),
-        ("85647123", lambda m: (5, m // 2 - 3)),
-        ("15746823", None),
-    ),
-    (
-        *_TO_2_5,
-        ("51867342", lambda m: (m - 10, 3)),
-        ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
-        ("71642538", None),
-    ),
-    (
-        *_TO_2_2,
-        ("51867342", lambda m: (m - 8, 1)),
-        ("51342678", lambda m: (10, m - 5)),
-        ("86753421", lambda m: (13, m // 2 + 1)),
-        ("78563421", None),
-    ),
-    (*_TO_2_2, ("51324678", lambda m: (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))), ("15234678", None)),
-    (
-        *_TO_3_1,
-        ("54132678", lambda m: (m - 10, 1)),
-        ("52431678", lambda m: (10, m - 2)),
-        ("85647123", lambda m: (3, m // 2 + 4)),
-        ("12453678", None),
-    ),
-    (
-        *_TO_2_5,
-        ("51867342", lambda m: (m - 6, 3)),
-        ("61825437", lambda m: ((m - 1) // 2 + 1, m - 2)),
-        ("61357284", None),
-    ),
-)
+
+def _switches(m: int) -> list[tuple[int, int]]:
+    """Where each ordering but the last ends on a board of m x m squares."""
+    return [
+        [(m - 1, m - 2), (2, 2), (m - 8, 1), (7, m - 3)],
+        [(m - 1, m - 2), (2, 2), (m - 6, (m - 1) // 2 + 5)],
+        [(6, 1), (3, 1), (m - 15, 4), (10, m - 2), (5, m // 2 - 3)],
+        [(m - 1, m - 2), (m - 6, m), (2, 5), (m - 10, 3), ((m - 1) // 2 + 1, m - 2)],
+        [(m - 1, m - 2), (2, 2), (m - 8, 1), (10, m - 5), (13, m // 2 + 1)],
+        [(m - 1, m - 2), (2, 2), (m - 2, (m - 1) // 2 - (2 if m % 16 == 5 else 6))],
+        [(6, 1), (3, 1), (m - 10, 1), (10, m - 2), (3, m // 2 + 4)],
+        [(m - 1, m - 2), (m - 6, m), (2, 5), (m - 6, 3), ((m - 1) // 2 + 1, m - 2)],
+    ][m % 8]
 
 
 def orderings_of(board: Board) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """For each phase the kinds of moves in its order, as places in MOVES, and the square where it ends."""
-    phases = _PHASES[board.rows % 8]
-    orderings = [[MOVES.index(_NUMBERED[int(digit) - 1]) for digit in ordering] for ordering, _ in phases]
-    switches = [_square(board, *until(board.rows)) if until else NOWHERE for _, until in phases]
-    return np.array(orderings, dtype=np.int8), np.array(switches, dtype=np.int32)
-
-
-def one_ordering() -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """The moves as they are, to the end."""
-    return np.arange(8, dtype=np.int8).reshape(1, 8), np.full(1, NOWHERE, dtype=np.int32)
+    """For each phase the ranks of MOVES in its order, and the square where it ends."""
+    digits = [str(_NUMBERED.index(move) + 1) for move in MOVES]
+    ranks = [[ordering.index(digit) for digit in digits] for ordering in _ORDERINGS[board.rows % 8].split()]
+    switches = [*(_square(board, *place) for place in _switches(board.rows)), NOWHERE]
+    return np.array(ranks, dtype=np.int8), np.array(switches, dtype=np.int32)
 
 
 def _square(board: Board, row: int, col: int) -> int:

@@ -61,11 +61,11 @@ _LARGEST, _ODD = 11, 7  # parts
 _BESIDES = {0: (), 2: (10,), 4: (6, 6), 6: (6,)}  # the parts of an even side that are not 8, by its rest modulo 8
 
 
-def prepare(board: Board, start: int, closed: bool, find: Finder) -> tuple[Side, Side, NDArray[np.uint8]]:
-    """Both sides, cut, and the blocks that are joined; known at once when it is asked again."""
-    row, col = divmod(board.last_corner if closed else start, board.cols)
+def prepare(board: Board, start: int, closed: bool, find: Finder) -> tuple[Side, Side, dict[int, NDArray[np.uint8]]]:
+    """Both sides, cut, and strips of the blocks that are joined; known at once when it is asked again."""
+    row, col = divmod(board.squares - 1 if closed else start, board.cols)
     down, across = side_of(board.rows, row), side_of(board.cols, col)
-    return down, across, _bases(down, across, closed, find)
+    return down, across, _strips(down, across, closed, find)
 
 
 def construct(board: Board, start: int, closed: bool, find: Finder, out: Tours | None = None) -> Tours:
@@ -75,32 +75,26 @@ def construct(board: Board, start: int, closed: bool, find: Finder, out: Tours |
     board, but for a few squares of boards five squares wide, and on the colour of the corners on an odd one. It has
     four bytes a square, and is put into `out` if that has, too.
     """
-    down, across, bases = prepare(board, start, closed, find)
-    links = np.empty((board.rows, board.cols), dtype=np.uint8)
+    down, across, strips = prepare(board, start, closed, find)
+    links = np.vstack([strips[rows] for rows in down.parts])
     tour = np.empty(board.length, dtype="<u4") if out is None or out.itemsize != 4 else out
     kernel = compiled_kernel()
-    kernel.join_blocks(bases, *down.arrays, *across.arrays, *_PATCHES, links)
-    kernel.walk(links.reshape(-1), _steps(board.cols), start, tour)
+    kernel.join_blocks(*down.arrays, *across.arrays, *_PATCHES, links)
+    steps = np.array([down * board.cols + right for down, right in MOVES]).astype(np.uint64)
+    kernel.walk(links.reshape(-1), steps, start, tour)
     if not closed and are_near(int(tour[-1]), start, board.cols):
         tour = _opened(board, tour)
     return tour
 
 
 @lru_cache
-def _steps(cols: int) -> NDArray[np.uint64]:
-    """What each kind of move adds to a square, modulo 2**64."""
-    return np.array([row * cols + col for row, col in MOVES]).astype(np.uint64)
-
-
-@lru_cache
 def compiled_kernel() -> Any:
     def warm_up(kernel: Any) -> None:
         side, links = side_of(6, 0), np.zeros((6, 6), dtype=np.uint8)
-        bases = np.zeros((1, 1, _LARGEST, _LARGEST), dtype=np.uint8)
-        kernel.join_blocks(bases, *side.arrays, *side.arrays, *_PATCHES, links)
+        kernel.join_blocks(*side.arrays, *side.arrays, *_PATCHES, links)
         kernel.walk(links.reshape(-1), np.zeros(8, dtype=np.uint64), 0, np.empty(1, dtype="<u4"))
         tour, board = np.arange(25, dtype="<u4"), Board(5, 5)
-        kernel.classify(tour, np.zeros(30, dtype=np.int64), corner_pairs(board), 5, 5, False)
+        kernel.classify(tour, np.zeros(25, dtype=np.int32), corner_pairs(board), 5, 5, False)
 
     return load_kernel("divide", ("join_blocks", "walk", "classify"), 4, warm_up)
 
@@ -113,35 +107,28 @@ def compiled_kernel() -> Any:
 class Side:
     """One side of a board, cut into parts."""
 
-    sizes: tuple[int, ...]  # the different sizes of parts
+    parts: tuple[int, ...]  # their sizes
     home_part: int  # the part with the home position: of the start square, or of the missing corner
     home: int  # that position, from the beginning of the part
     begins: NDArray[np.int64]  # where each part begins, and where the last one ends
-    kinds: NDArray[np.int64]  # for each part its index in `sizes`
     cuts: NDArray[np.int64]  # the level of the recursion at which it is cut from the part before it, or -1
     whole: NDArray[np.int64]  # the level at which it stands alone
 
     @property
     def arrays(self) -> tuple[NDArray[np.int64], ...]:
-        return self.begins, self.kinds, self.cuts, self.whole
-
-    @property
-    def home_size(self) -> int:
-        return self.sizes[int(self.kinds[self.home_part])]
+        return self.begins, self.cuts, self.whole
 
     def goes_on(self, position: int) -> bool:
         """Whether there is another part before the home part or, if the position is negative, after it."""
-        return self.home_part + 1 < len(self.kinds) if position < 0 else self.home_part > 0
+        return self.home_part + 1 < len(self.parts) if position < 0 else self.home_part > 0
 
 
 @lru_cache(maxsize=8)
 def side_of(length: int, home: int) -> Side:
-    parts = cut(length, home)
-    sizes = tuple(sorted(set(parts)))
+    parts = tuple(cut(length, home))
     begins = np.array([0, *accumulate(parts)], dtype=np.int64)
-    kinds = np.array([sizes.index(part) for part in parts], dtype=np.int64)
     home_part = int(np.searchsorted(begins, home, side="right")) - 1
-    return Side(sizes, home_part, home - int(begins[home_part]), begins, kinds, *_levels(len(parts)))
+    return Side(parts, home_part, home - int(begins[home_part]), begins, *_levels(len(parts)))
 
 
 def cut(length: int, home: int) -> list[int]:
@@ -185,17 +172,17 @@ def _levels(parts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 @lru_cache(maxsize=8)
-def _bases(down: Side, across: Side, closed: bool, find: Finder) -> NDArray[np.uint8]:
-    """The links of a block for each two sizes of parts; see the kernel. An odd block is the only one of its size."""
-    bases = np.zeros((len(down.sizes), len(across.sizes), _LARGEST, _LARGEST), dtype=np.uint8)
-    alone = len(down.kinds) == len(across.kinds) == 1
-    for i, rows in enumerate(down.sizes):
-        for j, cols in enumerate(across.sizes):
-            if rows * cols % 2 or (alone and not closed):
-                bases[i, j, :rows, :cols] = _home_block(down, across, closed, find)
-            else:
-                bases[i, j, :rows, :cols] = _block(rows, cols, find)
-    return bases
+def _strips(down: Side, across: Side, closed: bool, find: Finder) -> dict[int, NDArray[np.uint8]]:
+    """The links of blocks side by side, by their number of rows. An odd block is the only one of its size."""
+    is_path = not closed and len(down.parts) == len(across.parts) == 1
+    strips = {}
+    for rows in set(down.parts):
+        blocks = {
+            cols: _home_block(down, across, closed, find) if rows * cols % 2 or is_path else _block(rows, cols, find)
+            for cols in set(across.parts)
+        }
+        strips[rows] = np.hstack([blocks[cols] for cols in across.parts])
+    return strips
 
 
 def _block(rows: int, cols: int, find: Finder) -> NDArray[np.uint8]:
@@ -207,7 +194,7 @@ def _block(rows: int, cols: int, find: Finder) -> NDArray[np.uint8]:
 
 def _home_block(down: Side, across: Side, closed: bool, find: Finder) -> NDArray[np.uint8]:
     """The block with the start of a path, or with the missing corner. It can be joined where there are other blocks."""
-    rows, cols = down.home_size, across.home_size
+    rows, cols = down.parts[down.home_part], across.parts[across.home_part]
     moves = [move for move in _taken_away(_FOUR) if down.goes_on(move[0][0]) and across.goes_on(move[0][1])]
     moves += [move for move in _taken_away(_BESIDE) if across.goes_on(move[0][1])]
     moves += [move for move in _taken_away(_STACKED) if down.goes_on(move[0][0])]
@@ -273,7 +260,7 @@ def _opened(board: Board, tour: Tours) -> Tours:
     paths, ends = [tour], {int(tour[-1])}
     for path in paths:  # it grows while it is read, by paths that end on other neighbours of the start
         turns: dict[int, int] = {}
-        for square in _neighbours(board, int(path[-1])):
+        for square in board.neighbours_of(int(path[-1])):
             middle = int((path == square).argmax())
             end = int(path[middle + 1])
             if not are_near(end, start, board.cols):
@@ -284,11 +271,3 @@ def _opened(board: Board, tour: Tours) -> Tours:
             paths.append(np.concatenate([path[: turns[end] + 1], path[: turns[end] : -1]]))
             ends.add(end)
     raise BadRequest(f"no open tour of {board} starts on this square: {board.name(start)!r}")
-
-
-def _neighbours(board: Board, square: int) -> Iterator[int]:
-    """One by one: the table of all squares would cost more than the tour."""
-    row, col = divmod(square, board.cols)
-    for down, right in MOVES:
-        if 0 <= row + down < board.rows and 0 <= col + right < board.cols:
-            yield square + down * board.cols + right

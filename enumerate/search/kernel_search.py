@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
+from ..model.batch import Batch
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.errors import Damaged
@@ -26,6 +27,7 @@ _KINDS = {"": kernels.ALL_TOURS, "structured": kernels.ONLY_STRUCTURED, "symmetr
 # The kernels' codes are indices into `SYMMETRIES`.
 assert SYMMETRIES[kernels.CLOSED_REFLECTION] == "closed-reflection"
 
+_CALL_ITERATIONS = 10_000_000  # a kernel call ends within a second, so that Python can raise KeyboardInterrupt
 _SIDES = {1: 5, 2: 17, 4: 257}  # of square boards whose squares take so many bytes
 
 
@@ -73,7 +75,10 @@ def sample(kernel: Any, width: int) -> tuple[Config, Room]:
 
 
 class KernelSearch:
-    """What searches share whose kernels keep registers and take rules."""
+    """What searches share whose kernels keep registers and take rules: `_search` with `_arrays`."""
+
+    _search: Callable[..., int]
+    _arrays: tuple[Any, ...]
 
     def __init__(self, kernel: Any, config: Config, job: Job) -> None:
         self.board, self.job = config.board, job
@@ -81,6 +86,22 @@ class KernelSearch:
         self._kernel = kernel
         self._room = fresh_room(kernel, config.board)
         self._registers, self._path, _ = self._room
+
+    def fill(self, batch: Batch, found: int, limit: int) -> int:
+        self._registers[self._kernel.FOUND] = found
+        given_up, full = self.given_up, False
+        while not self.exhausted and not full and self.iterations < limit:
+            room = len(batch.tours) - (self.given_up - given_up)
+            full = room == found or self._run(batch[:room], min(limit, self.iterations + _CALL_ITERATIONS))
+            found = int(self._registers[self._kernel.FOUND])
+        return found
+
+    def _run(self, batch: Batch, limit: int) -> bool:
+        """Call the kernel; whether the batch is full."""
+        efforts = () if batch.efforts is None else (batch.efforts,)
+        reason = self._search(*self._arrays, limit, *batch.columns, *efforts)
+        self.exhausted = reason == kernels.EXHAUSTED
+        return bool(reason == kernels.BATCH_FULL)
 
     @property
     def iterations(self) -> int:
@@ -93,6 +114,10 @@ class KernelSearch:
     @property
     def left_out(self) -> int:
         return int(self._registers[self._kernel.LEFT_OUT])
+
+    @property
+    def given_up(self) -> int:
+        return int(self._registers[self._kernel.GIVEN_UP])
 
     def _refuse_cursor(self) -> NoReturn:
         start = self.board.name(self.job.start)

@@ -6,35 +6,19 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ..model.batch import Batch, Column, batch_arrays
 from ..model.board import Board
 from ..model.config import Config
-from ..model.jobs import BUDGET, EXHAUSTED, FULL, Cursor, Slice
+from ..model.jobs import BUDGET, EXHAUSTED, FULL, Slice, SliceResult
 from .strategy import Searching, strategy_of
 
 
-@dataclass(frozen=True)
-class Found:
-    """How one slice of a search went, by the names of `SliceResult`; its tours were passed on in batches."""
-
-    tours: int
-    ended: str
-    cursor: Cursor
-    iterations: int
-    dead_ends: int
-    left_out: int
-    given_up: int
-    first_iteration: int | None
-    first_seconds: float | None
-    search_seconds: float
-
-
-def search_slice(config: Config, slice_: Slice, search: Searching, take: Callable[[Batch], object]) -> Found:
+def search_slice(config: Config, slice_: Slice, search: Searching, take: Callable[[Batch], object]) -> SliceResult:
     """Work on one slice: from its cursor to the end of its iterations, of its tours, or of the search.
 
-    Tours are handed to `take` batch by batch; the memory of a batch is used again after that.
+    Tours are handed to `take` batch by batch; the memory of a batch is used again after that. What depends on how they
+    are written (their counts, the parts, the time) is left to who takes them.
     """
     strategy = strategy_of(config)
     shape = config.tours_in_batch, config.board, strategy.has_times, strategy.columns
@@ -66,8 +50,12 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
         tours += count
     _spare.append((shape, room))
     spent = search.iterations - slice_.before.iterations
-    return Found(
-        tours=tours,
+    return SliceResult(
+        job=slice_.job.number,
+        slice=slice_.number,
+        start=slice_.start,
+        before=slice_.before,
+        began=slice_.cursor,
         ended=_why_ended(search.exhausted, spent, tours + search.given_up, slice_),
         cursor=search.cursor,
         iterations=spent,
@@ -77,6 +65,7 @@ def search_slice(config: Config, slice_: Slice, search: Searching, take: Callabl
         first_iteration=first_iteration,
         first_seconds=first_seconds,
         search_seconds=seconds,
+        parts=(),
     )
 
 

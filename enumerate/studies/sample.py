@@ -7,6 +7,7 @@ batch has the same mean. (In statistics this is a stratified sample, and the pre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..model.errors import BadRequest
 from ..model.jobs import Cursor
 from ..model.theorems import why_no_tour_from
 from ..plan.plan import choose_starts, refuse_impossible
-from ..plan.sizes import Descents, Guess
+from ..plan.sizes import Guess, sums_below
 
 MAX_SQUARES = 400  # beyond, a descent hardly ever finds a tour
 BATCH_PLACEMENTS = 1_000_000  # about, in one batch: a small fraction of a second
@@ -59,7 +60,7 @@ class Sample:
 
     def sums(self, batch: int) -> NDArray[np.float64]:
         """The sums of one batch, a row for each prefix."""
-        return _descents(self.config, self.config.seed, self.is_large).sums(self.prefixes, self.counts, batch)
+        return _sums(self.config, self.prefixes, self.counts, self.config.seed, self.is_large, batch)
 
 
 def make_sample(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Sample:
@@ -74,7 +75,7 @@ def make_sample(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_
     found = prefixes_of(config)
     prefixes, multiplicities = tuple(found), np.array(list(found.values()), dtype=np.int64)
     is_large = config.board.squares > large_squares
-    pilot = _descents(config, config.seed + _PILOT, is_large).sums(prefixes, np.full(len(prefixes), PILOT_DESCENTS))
+    pilot = _sums(config, prefixes, np.full(len(prefixes), PILOT_DESCENTS), config.seed + _PILOT, is_large)
     alive = np.flatnonzero(pilot[:, descent.PLACEMENTS])  # the search never takes the others
     scatter = multiplicities[alive] * np.sqrt(pilot[alive, descent.SQUARES])
     total = max(batch_placements // config.board.length, 2 * _LEAST_DESCENTS * len(alive))
@@ -125,8 +126,10 @@ def _longer(board: Board, prefixes: dict[Cursor, int]) -> dict[Cursor, int]:
     return result
 
 
-def _descents(config: Config, seed: int, is_large: bool) -> Descents:
-    return Descents(config, tour_guess(), seed, 0.5 if is_large else 1.0)
+def _sums(
+    config: Config, prefixes: Sequence[Cursor], counts: NDArray[np.int64], seed: int, is_large: bool, batch: int = 0
+) -> NDArray[np.float64]:
+    return sums_below(config, prefixes, counts, tour_guess(), seed, batch, 0.5 if is_large else 1.0)
 
 
 def tour_guess() -> Guess:

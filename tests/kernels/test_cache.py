@@ -19,9 +19,8 @@ from pathlib import Path
 from enumerate.kernels import cache
 
 def show():
-    cache.kernel_hash.cache_clear()
     cache.search_hash.cache_clear()
-    print(cache.kernel_hash(), cache.search_hash())
+    print(cache.cache_folder().name, cache.search_hash())
 
 show()
 for room in ("kernels", "search"):

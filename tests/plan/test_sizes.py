@@ -10,7 +10,7 @@ from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.plan.sizes import size_guess, sizes_of
 
-from ..support.searches import config_for, search
+from ..support.searches import by_kernel, config_for, search
 
 SEEDS = range(200)
 
@@ -51,7 +51,8 @@ def is_mean(values, truth, errors=4.5):
 )
 def test_the_mean_of_the_estimates_is_the_size_of_the_search(size, prefix, values, kernel):
     config = config_for(size, **values)
-    estimates = np.array([sizes_of(config, [prefix], seed=seed, kernel=kernel) for seed in SEEDS])[:, :, 0]
+    with by_kernel(kernel):
+        estimates = np.array([sizes_of(config, [prefix], seed=seed) for seed in SEEDS])[:, :, 0]
     for column, truth in enumerate(true_size(config, prefix)):
         assert is_mean(estimates[:, column], truth), (estimates[:, column].mean(), truth)
 
@@ -86,7 +87,10 @@ def test_both_kernels_give_the_same_numbers(size, values):
     config = config_for(size, **values)
     prefixes = [(start,) for start in range(config.board.squares)]
     prefixes += longer(config.board, prefixes)
-    bits, array = (sizes_of(config, prefixes, 8, kernel=kernel) for kernel in ("bits", "array"))
+    with by_kernel("bits"):
+        bits = sizes_of(config, prefixes, 8)
+    with by_kernel("array"):
+        array = sizes_of(config, prefixes, 8)
     assert np.array_equal(bits, array)
     assert bits[1].any()
 
@@ -100,7 +104,8 @@ def test_a_path_that_the_search_never_takes_has_no_size_and_one_that_ends_at_onc
         if true_size(config, path)[0] == 1
     )  # fmt: skip
     assert true_size(config, never)[0] == 0
-    iterations, tours = sizes_of(config, [never, dead], kernel=kernel)
+    with by_kernel(kernel):
+        iterations, tours = sizes_of(config, [never, dead])
     assert iterations.tolist() == [0, 1]
     assert tours.tolist() == [0, 0]
 
@@ -111,7 +116,8 @@ def test_a_whole_tour_is_one_iteration(kernel):
         config = config_for((5, 5), variant=variant)
         tours, _, closed, _ = search(config, 0)
         assert not closed.any()
-        iterations, found = sizes_of(config, [tuple(tours[0].tolist())], kernel=kernel)
+        with by_kernel(kernel):
+            iterations, found = sizes_of(config, [tuple(tours[0].tolist())])
         assert (iterations.tolist(), found.tolist()) == ([1], [1])
 
 

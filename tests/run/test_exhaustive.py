@@ -24,9 +24,7 @@ from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.literature import Published
 from enumerate.model.settings import BY_SIZE
-from enumerate.plan import forecast as outlook
-from enumerate.plan.forecast import look_ahead, refuse_endless
-from enumerate.plan.plan import make_plan
+from enumerate.plan.plan import BYTES_A_SQUARE, look_ahead, make_plan, refuse_endless
 from enumerate.run import report as reporting
 from enumerate.run.coordinator import run
 from enumerate.run.tally import Tally
@@ -410,7 +408,7 @@ def test_the_outlook_is_near_the_truth(size, values, tours, share):
     config = config_for(size, **{"variant": "both", **values})
     seen = look_ahead(config, make_plan(config), 1)
     assert abs(seen.tours / tours - 1) < share
-    assert seen.bytes == pytest.approx(seen.tours * size[0] * size[1] * outlook.BYTES_A_SQUARE)
+    assert seen.bytes == pytest.approx(seen.tours * size[0] * size[1] * BYTES_A_SQUARE)
 
 
 def test_a_board_beyond_any_estimate_is_refused_at_once(tmp_path):

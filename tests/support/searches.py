@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest.mock import patch
+
 import numpy as np
 
 from enumerate.ledger.records import JobProgress
 from enumerate.model.batch import Batch, batch_arrays
 from enumerate.model.board import Board
 from enumerate.model.config import Config
-from enumerate.model.jobs import Job, Slice, SliceResult, Totals
-from enumerate.model.settings import parse_moves
-from enumerate.search.depth_first import DepthFirst
+from enumerate.model.jobs import Job, Slice, Totals
+from enumerate.plan import sizes
+from enumerate.search import depth_first
 from enumerate.search.slice import search_slice
 from enumerate.search.strategy import make_search, strategy_of
 
@@ -21,7 +25,7 @@ def config_for(size, **values) -> Config:
 
 
 def search(config, start, kernel="", prefix=None, max_tours=200_000):
-    """Everything one job finds, in memory: tours, iterations, closed, and the last slice's Found."""
+    """Everything one job finds, in memory: tours, iterations, closed, and how the last slice went."""
     job = Job(0, prefix or (start,))
     limit = config.max or 10**17
     slice_ = Slice(job, 0, config.board.name(job.start), job.prefix, Totals(), limit, max_tours, limit, max_tours)
@@ -42,10 +46,18 @@ def search_batch(config, slice_, kernel=""):
 
 def search_with(config, job, kernel=""):
     """The search of a job; a depth-first one by this kernel."""
-    if not kernel:
+    with by_kernel(kernel):
         return make_search(config, job)
-    moves = parse_moves(config.move_order) if config.strategy == "backtrack" else None
-    return DepthFirst(config, job, kernel, moves)
+
+
+@contextmanager
+def by_kernel(kernel):
+    """Depth-first searches and the estimates of their sizes, by this kernel if it is not left to the board."""
+    if not kernel:
+        yield
+        return
+    with patch.object(depth_first, "kernel_for", lambda _: kernel), patch.object(sizes, "kernel_for", lambda _: kernel):
+        yield
 
 
 def batch_of(config, start, kernel="", prefix=None, tours=200_000):
@@ -72,22 +84,4 @@ def slices(config, start):
             lambda batch, taken=batches: taken.append(copied(batch)),
         )
         yield found, batches
-        progress.add(
-            SliceResult(
-                job=0,
-                slice=slice_.number,
-                start="a1",
-                ended=found.ended,
-                before=slice_.before,
-                began=slice_.cursor,
-                cursor=found.cursor,
-                iterations=found.iterations,
-                dead_ends=found.dead_ends,
-                tours_open=found.tours,
-                left_out=found.left_out,
-                given_up=found.given_up,
-                first_iteration=None,
-                first_seconds=None,
-                parts=(),
-            )
-        )
+        progress.add(replace(found, tours_open=sum(len(batch.tours) for batch in batches)))
