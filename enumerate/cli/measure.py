@@ -45,15 +45,15 @@ def study(
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, config.workers, advance, notice, stop.heard, fresh, config.address)
+            comparison, count = make_study(output, picked, config, advance, notice, stop.heard, fresh)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
             say(str(error))
             return INTERRUPTED
     if not quiet:
-        tell(table_view(findings.tables["comparison"]))
-        tell(f"\n{len(findings.files)} files in {output}: study.md shows them all")
+        tell(table_view(comparison))
+        tell(f"\n{count} files in {output}: study.md shows them all")
     return DONE
 
 

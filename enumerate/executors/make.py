@@ -7,24 +7,25 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator
 
-from ..model.config import usable_cores
+from ..model.config import Config, usable_cores
 from .events import A, Event, Executor, Finished, Handshake, R, Started, T, Work
 from .processes import ProcessPool
 from .ray_connection import connect
 from .supervisor import Supervisor
 
 
-def make_executor(workers: int, address: str, handshake: Handshake[A], serial: bool = False) -> Executor:
+def make_executor(config: Config, handshake: Handshake[A]) -> Executor:
     """Workers of this machine or, at an address, of a Ray cluster; 0 are as many as there are cores.
 
     Those on other machines have to pass the handshake first.
     """
-    if address:
-        connection = connect(address, workers or usable_cores())
+    workers = config.workers or usable_cores()
+    if config.address:
+        connection = connect(config.address, workers)
         from .ray_cluster import RayPool  # noqa: PLC0415  # Ray is slow to import, and often not there
 
-        return Supervisor(RayPool(connection, handshake, workers or sys.maxsize))
-    return Serial() if serial else Supervisor(ProcessPool(workers or usable_cores()))
+        return Supervisor(RayPool(connection, handshake, config.workers or sys.maxsize))
+    return Serial() if config.executor == "serial" else Supervisor(ProcessPool(workers))
 
 
 class Serial:

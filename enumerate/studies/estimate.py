@@ -177,8 +177,7 @@ def estimate(
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
-    serial = config.executor == "serial"
-    with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
+    with closing(make_executor(config, Handshake())) as executor:
         found = Estimate(make_sample(config, batch_placements))
         work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
         queue = work.refilled(deque(), executor.slots)
