@@ -130,7 +130,7 @@ def count(board: Board, problem: Problem, effort: Effort) -> int:
         raise BadRequest(f"{board} is too wide: its frontier has {places} squares, but a state holds {MAX_PLACES}")
     table = Table(1, 1)
     # In the first state the extra squares are each other's mate, or bare.
-    table.keys[0], table.counts[0, 0], table.used = 0b1110 if problem.joined else 0, 1, 1
+    table.keys[0], table.counts[0, 0], table.used = 0b1110 if len(problem.extras) == 2 else 0, 1, 1
     for step in steps(problem):
         name = board.name(step.square)
         while (after := _advance(step, name, table, effort)) is None:
