@@ -107,12 +107,12 @@ def ray_pool(slots: int) -> Pool[Any]:
 
     import ray  # noqa: PLC0415
 
-    from enumerate.executors.ray_cluster import Answered, Node, RayPool, RayWorker  # noqa: PLC0415
+    from enumerate.executors.ray_cluster import Node, RayPool, RayWorker  # noqa: PLC0415
     from enumerate.run.handshake import Answer, Facts  # noqa: PLC0415
 
     class Answering:
-        async def answer(self, facts: Facts) -> Answered[Answer]:
-            return Answered(Answer(facts))
+        async def answer(self, facts: Facts) -> Ready:
+            return Ready(Answer(facts))
 
         async def work(self, _work: bytes, slice_: Slice) -> Outcome:
             return Done(finished(slice_))

@@ -12,7 +12,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Generic
 
 import ray
@@ -32,18 +31,11 @@ PROCESS_ENDED = "its process ended"
 GET_SECONDS = 10.0  # for a result that is said to be there
 
 
-@dataclass(frozen=True)
-class Answered(Generic[A]):
-    """A worker's part of the handshake."""
-
-    answer: A
-
-
 class Actor:
     """What runs on a node."""
 
-    def answer(self, question: bytes) -> Answered[Any]:
-        return Answered(pickle.loads(question)())
+    def answer(self, question: bytes) -> Ready:
+        return Ready(pickle.loads(question)())
 
     def work(self, work: bytes, task: Any) -> Outcome:
         return attempt(pickle.loads(work), task)
@@ -88,7 +80,6 @@ class RayPool(Generic[A]):
         self.nodes: dict[str, Node] = {}
         self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
         self.looked = float("-inf")
-        self.work: tuple[Work[Any, Any] | None, bytes] = (None, b"")
 
     @property
     def slots(self) -> int:
@@ -105,7 +96,7 @@ class RayPool(Generic[A]):
         if not candidates:
             return None
         best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
-        return RayWorker(self.nodes[best], self._pickled(work), pickle.dumps(self.handshake.question()))
+        return RayWorker(self.nodes[best], pickle.dumps(work), pickle.dumps(self.handshake.question()))
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
         self._look()
@@ -144,11 +135,6 @@ class RayPool(Generic[A]):
         """Whether it has just lost a worker: Ray takes a minute to report a lost node, so others come first."""
         return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
 
-    def _pickled(self, work: Work[Any, Any]) -> bytes:
-        if work is not self.work[0]:
-            self.work = work, pickle.dumps(work)
-        return self.work[1]
-
     def _hear(self, worker: RayWorker) -> Outcome:
         answer, worker.answer = worker.answer, None
         try:
@@ -159,10 +145,10 @@ class RayPool(Generic[A]):
             self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
             why = _why_lost(loss)
             return Died(f"worker on {worker.node} is lost ({why})", with_node=why != PROCESS_ENDED)
-        if not isinstance(said, Answered):
+        if not isinstance(said, Ready):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
         error = self.handshake.why_unfit(worker.node, said.answer)
-        return Unfit(error) if error else Ready()
+        return Unfit(error) if error else said
 
 
 def _why_lost(error: RayError) -> str:

@@ -39,6 +39,8 @@ PATIENCE = Patience()
 class Ready:
     """The worker has started and can take a task."""
 
+    answer: Any = None  # in a handshake
+
 
 @dataclass(frozen=True)
 class Unfit:

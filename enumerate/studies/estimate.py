@@ -8,12 +8,14 @@ their numbers, so the same number of batches gives the same estimate, whoever ma
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -71,12 +73,7 @@ class BatchTask:
         return f"batch {self.key}"
 
 
-@dataclass(frozen=True)
-class BatchResult:
-    """What one batch found, in units of two to the power `Sample.bits`."""
-
-    tours: float
-    largest: float  # contribution of a single descent
+BatchResult = tuple[float, float]  # tours, and the largest contribution of a single descent; in units as below
 
 
 @dataclass
@@ -91,13 +88,13 @@ class Estimate:
     seconds: float = 0.0
     interrupted: bool = False
 
-    def add(self, batch: BatchResult) -> None:
+    def add(self, tours: float, largest: float) -> None:
         """One more batch, by Welford's method: it loses no digits, whatever their number."""
         self.batches += 1
-        before = batch.tours - self.tours
+        before = tours - self.tours
         self.tours += before / self.batches
-        self.deviations += before * (batch.tours - self.tours)
-        self.largest = max(self.largest, batch.largest)
+        self.deviations += before * (tours - self.tours)
+        self.largest = max(self.largest, largest)
 
     @property
     def config(self) -> Config:
@@ -122,8 +119,7 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        width = self.half_width
-        return 0.0 if width == 0 else width / self.tours if self.tours > 0 else math.inf
+        return self.half_width / (self.tours or 1.0)  # without a tour the width is 0 or infinite
 
     @property
     def largest_share(self) -> float:
@@ -161,10 +157,8 @@ def student_95(freedom: int) -> float:
 
 def run_batch(sample: Sample, task: BatchTask) -> BatchResult:
     sums = sample.sums(task.key)
-    return BatchResult(
-        tours=float(sample.factors @ sums[:, descent.TOURS]),
-        largest=float(np.max(sample.factors * sums[:, descent.LARGEST], initial=0.0)),
-    )
+    largest = np.max(sample.factors * sums[:, descent.LARGEST], initial=0.0)
+    return float(sample.factors @ sums[:, descent.TOURS]), float(largest)
 
 
 def estimate(
@@ -180,38 +174,32 @@ def estimate(
     with closing(make_executor(config, Handshake())) as executor:
         found = Estimate(make_sample(config, batch_placements))
         work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
-        queue = work.refilled(deque(), executor.slots)
-        events = executor.run(partial(run_batch, found.sample), queue, work.should_stop)
-        with closing(events):
+        queue = deque(islice(work.waiting, executor.slots))
+        with closing(executor.run(partial(run_batch, found.sample), queue, work.should_stop)) as events:
             for event in events:
                 work.take(event, notice)
                 if isinstance(event, Finished):
                     show(found)
                 if work.is_reached:
                     break
-                work.refilled(queue, executor.slots)
+                queue.extend(islice(work.waiting, max(0, executor.slots - len(queue))))
     found.interrupted = stopping() and not work.is_reached
     return found
 
 
 class Progress:
-    """Which batches are queued, which are done before their turn, and whether there are enough."""
+    """Which batches are waiting, which are done before their turn, and whether there are enough."""
 
     def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
         self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
         self.early: dict[int, BatchResult] = {}
-        self.queued = 0
-        per_batch = max(1, found.sample.descents)
-        self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
+        self.most = sys.maxsize
         if not found.sample.prefixes:  # there is no tour: one empty batch is enough
             self.most = 1
+        elif goal.descents:
+            self.most = -(-goal.descents // found.sample.descents)
+        self.waiting = map(BatchTask, range(self.most))
         self.is_reached = False
-
-    def refilled(self, queue: deque[BatchTask], slots: int) -> deque[BatchTask]:
-        while len(queue) < slots and self.queued < self.most:
-            queue.append(BatchTask(self.queued))
-            self.queued += 1
-        return queue
 
     def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
         if isinstance(event, Quarantined):
@@ -226,7 +214,7 @@ class Progress:
     def _count(self) -> None:
         found = self.found
         while found.batches in self.early and not self.is_reached:
-            found.add(self.early.pop(found.batches))
+            found.add(*self.early.pop(found.batches))
             looks = found.batches >= LEAST_BATCHES and found.batches % LOOK_BATCHES == 0
             is_sure = looks and self.goal.error is not None and found.error <= self.goal.error
             self.is_reached = found.batches >= self.most or is_sure

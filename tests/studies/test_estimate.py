@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import subprocess
-from collections import deque
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +20,6 @@ from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies import estimate as estimating
 from enumerate.studies import sample as sampling
 from enumerate.studies.estimate import (
-    BatchResult,
     BatchTask,
     Estimate,
     Goal,
@@ -52,7 +50,7 @@ def made(batches, prefixes=((0,),), descents=100):
     ones = np.ones(len(prefixes), dtype=np.int64)
     found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones))
     for tours, largest in batches:
-        found.add(BatchResult(tours, largest))
+        found.add(tours, largest)
     return found
 
 
@@ -147,10 +145,9 @@ def test_an_error_that_is_asked_for_is_reached_at_the_same_batch_with_any_worker
 def test_batches_count_in_the_order_of_their_numbers():
     found = made([])
     work = estimating.Progress(found, Goal(descents=300), 0.0, lambda: False)
-    queue = work.refilled(deque(), 2)
-    assert [task.key for task in queue] == [0, 1]
+    assert list(work.waiting) == [BatchTask(0), BatchTask(1), BatchTask(2)]
     for number_, batches in ((1, 0), (2, 0), (0, 3)):
-        work.take(Finished(0, "", BatchTask(number_), BatchResult(number_, 0.0)), print)
+        work.take(Finished(0, "", BatchTask(number_), (number_, 0.0)), print)
         assert found.batches == batches
         assert work.is_reached == (batches == 3)
     assert found.tours == 1
@@ -247,7 +244,7 @@ def test_numbers_kept_small_are_the_same_numbers():
     plain, shrunk = (Estimate(make_sample(config_for((6, 6)), 40_000, large)) for large in (36, 35))
     for found in (plain, shrunk):
         for number_ in range(36):
-            found.add(estimating.run_batch(found.sample, BatchTask(number_)))
+            found.add(*estimating.run_batch(found.sample, BatchTask(number_)))
     assert plain.bits == 0
     assert shrunk.bits == 36 - len(shrunk.sample.prefixes[0])
     assert math.ldexp(shrunk.tours, shrunk.bits) == plain.tours
