@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -81,6 +81,9 @@ class Estimate:
     """The estimate so far. All numbers of tours are directed, and in units of two to the power `bits`."""
 
     sample: Sample
+    goal: Goal = DEFAULT_GOAL
+    began: float = field(default_factory=time.monotonic)
+    early: dict[int, BatchResult] = field(default_factory=dict)  # batches that were done before their turn
     batches: int = 0
     tours: float = 0.0  # the mean of the batches
     deviations: float = 0.0  # from it, the sum of their squares
@@ -107,6 +110,24 @@ class Estimate:
     @property
     def descents(self) -> int:
         return self.batches * self.sample.descents
+
+    @property
+    def most_batches(self) -> int:
+        if not self.sample.prefixes:
+            return 1  # there is no tour: one empty batch is enough
+        return -(-self.goal.descents // self.sample.descents) if self.goal.descents else sys.maxsize
+
+    @property
+    def is_reached(self) -> bool:
+        looks = self.batches >= LEAST_BATCHES and self.batches % LOOK_BATCHES == 0
+        is_sure = looks and self.goal.error is not None and self.error <= self.goal.error
+        return is_sure or self.batches >= self.most_batches
+
+    @property
+    def is_late(self) -> bool:
+        """Never before there is a confidence interval."""
+        over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
+        return over and self.batches >= LEAST_BATCHES
 
     @property
     def half_width(self) -> float:
@@ -172,57 +193,31 @@ def estimate(
     """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
     with closing(make_executor(config, Handshake())) as executor:
-        found = Estimate(make_sample(config, batch_placements))
-        work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
-        queue = deque(islice(work.waiting, executor.slots))
-        with closing(executor.run(partial(run_batch, found.sample), queue, work.should_stop)) as events:
+        found = Estimate(make_sample(config, batch_placements), DEFAULT_GOAL if goal == Goal() else goal, began)
+        waiting = map(BatchTask, range(found.most_batches))
+        queue, work = deque(islice(waiting, executor.slots)), partial(run_batch, found.sample)
+        with closing(executor.run(work, queue, lambda: stopping() or found.is_late)) as events:
             for event in events:
-                work.take(event, notice)
+                take(found, event, notice)
                 if isinstance(event, Finished):
                     show(found)
-                if work.is_reached:
+                if found.is_reached:
                     break
-                queue.extend(islice(work.waiting, max(0, executor.slots - len(queue))))
-    found.interrupted = stopping() and not work.is_reached
+                queue.extend(islice(waiting, max(0, executor.slots - len(queue))))
+    found.interrupted = stopping() and not found.is_reached
     return found
 
 
-class Progress:
-    """Which batches are waiting, which are done before their turn, and whether there are enough."""
-
-    def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
-        self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
-        self.early: dict[int, BatchResult] = {}
-        self.most = sys.maxsize
-        if not found.sample.prefixes:  # there is no tour: one empty batch is enough
-            self.most = 1
-        elif goal.descents:
-            self.most = -(-goal.descents // found.sample.descents)
-        self.waiting = map(BatchTask, range(self.most))
-        self.is_reached = False
-
-    def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
-        if isinstance(event, Quarantined):
-            raise EnumerateError(f"{event.task.label} failed repeatedly: {event.reason.splitlines()[0]}")
-        if isinstance(event, Finished):
-            self.early[event.task.key] = event.result
-            self._count()
-        elif not isinstance(event, Started):
-            notice(trouble(event))
-        self.found.seconds = time.monotonic() - self.began
-
-    def _count(self) -> None:
-        found = self.found
-        while found.batches in self.early and not self.is_reached:
-            found.add(*self.early.pop(found.batches))
-            looks = found.batches >= LEAST_BATCHES and found.batches % LOOK_BATCHES == 0
-            is_sure = looks and self.goal.error is not None and found.error <= self.goal.error
-            self.is_reached = found.batches >= self.most or is_sure
-
-    def should_stop(self) -> bool:
-        """Never before there is a confidence interval."""
-        over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
-        return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
+def take(found: Estimate, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
+    if isinstance(event, Quarantined):
+        raise EnumerateError(f"{event.task.label} failed repeatedly: {event.reason.splitlines()[0]}")
+    if isinstance(event, Finished):
+        found.early[event.task.key] = event.result
+        while found.batches in found.early and not found.is_reached:
+            found.add(*found.early.pop(found.batches))
+    elif not isinstance(event, Started):
+        notice(trouble(event))
+    found.seconds = time.monotonic() - found.began
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -45,10 +45,10 @@ def directed(size, variant):
     return {"both": paths, "closed": 2 * cycles, "open": paths - 2 * size[0] * size[1] * cycles}[variant]
 
 
-def made(batches, prefixes=((0,),), descents=100):
+def made(batches, prefixes=((0,),), descents=100, goal=estimating.DEFAULT_GOAL):
     """An estimate of such batches, given as pairs of tours and the largest contribution."""
     ones = np.ones(len(prefixes), dtype=np.int64)
-    found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones))
+    found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones), goal)
     for tours, largest in batches:
         found.add(tours, largest)
     return found
@@ -143,23 +143,21 @@ def test_an_error_that_is_asked_for_is_reached_at_the_same_batch_with_any_worker
 
 
 def test_batches_count_in_the_order_of_their_numbers():
-    found = made([])
-    work = estimating.Progress(found, Goal(descents=300), 0.0, lambda: False)
-    assert list(work.waiting) == [BatchTask(0), BatchTask(1), BatchTask(2)]
+    found = made([], goal=Goal(descents=300))
+    assert found.most_batches == 3
     for number_, batches in ((1, 0), (2, 0), (0, 3)):
-        work.take(Finished(0, "", BatchTask(number_), (number_, 0.0)), print)
+        estimating.take(found, Finished(0, "", BatchTask(number_), (number_, 0.0)), print)
         assert found.batches == batches
-        assert work.is_reached == (batches == 3)
+        assert found.is_reached == (batches == 3)
     assert found.tours == 1
 
 
 def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
-    told = []
-    work = estimating.Progress(made([]), Goal(descents=300), 0.0, lambda: False)
-    work.take(Lost(0, BatchTask(0), "killed"), told.append)
+    told, found = [], made([])
+    estimating.take(found, Lost(0, BatchTask(0), "killed"), told.append)
     assert told == ["batch 0 will be tried again: killed"]
     with pytest.raises(EnumerateError, match="batch 7 failed repeatedly: killed"):
-        work.take(Quarantined(BatchTask(7), "killed"), told.append)
+        estimating.take(found, Quarantined(BatchTask(7), "killed"), told.append)
 
 
 def test_a_time_limit_waits_for_an_interval():
