@@ -96,7 +96,6 @@ class Table:
     def __init__(self, size: int, words: int) -> None:
         self.keys: Words = np.full(size, EMPTY)
         self.counts: Words = np.zeros((size, words), dtype=np.uint64)
-        self.used = 0
 
     @property
     def size(self) -> int:
@@ -130,31 +129,31 @@ def count(board: Board, problem: Problem, effort: Effort) -> int:
         raise BadRequest(f"{board} is too wide: its frontier has {places} squares, but a state holds {MAX_PLACES}")
     table = Table(1, 1)
     # In the first state the extra squares are each other's mate, or bare.
-    table.keys[0], table.counts[0, 0], table.used = 0b1110 if len(problem.extras) == 2 else 0, 1, 1
+    table.keys[0], table.counts[0, 0] = 0b1110 if len(problem.extras) == 2 else 0, 1
     for step in steps(problem):
         name = board.name(step.square)
         while (after := _advance(step, name, table, effort)) is None:
             effort.hold(*table.arrays, more=table.counts.nbytes + 8 * table.size)
             table.widen()
         table = after
-        table.pack()
-        effort.finish(name, table.used)
+        effort.finish(name, table.size)
     return table.total()
 
 
 def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:
-    kernel, begin = compiled_kernel(), 0
+    kernel, begin, used = compiled_kernel(), 0, 0
     new = _table(2 * old.size, old.words, effort, *old.arrays)
     while begin < old.size:
         end = min(begin + _STATES_A_CALL, old.size)
-        why, begin, new.used = kernel.advance(
-            *old.arrays, begin, end, *step.arrays, *new.arrays, new.used, int(_LOAD * new.size)
+        why, begin, used = kernel.advance(
+            *old.arrays, begin, end, *step.arrays, *new.arrays, used, int(_LOAD * new.size)
         )
         if why == kernel.CARRIED:
             return None
         if why == kernel.TABLE_FULL:
             new = _larger(new, effort, *old.arrays)
-        effort.report(name, begin / old.size, new.used)
+        effort.report(name, begin / old.size, used)
+    new.pack()
     return new
 
 
@@ -168,7 +167,6 @@ def _larger(table: Table, effort: Effort, *held: Words) -> Table:
     kernel, larger = compiled_kernel(), _table(int(_GROWTH * table.size), table.words, effort, *held, *table.arrays)
     for begin in range(0, table.size, _STATES_A_CALL):
         kernel.move(*table.arrays, begin, min(begin + _STATES_A_CALL, table.size), *larger.arrays)
-    larger.used = table.used
     return larger
 
 
