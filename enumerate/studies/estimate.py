@@ -14,21 +14,17 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from ..executors.events import Event, Finished, Quarantined, Started, trouble
 from ..executors.make import make_executor
-from ..kernels import descent
 from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.literature import published, published_tours
 from ..model.numbers import estimated
 from ..run.handshake import Handshake
-from .sample import BATCH_PLACEMENTS, Sample, make_sample
+from .sample import BATCH_PLACEMENTS, BatchResult, BatchTask, Sample, make_sample
 
 LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two checks of the error: frequent checks would stop at lucky moments
@@ -62,18 +58,6 @@ def as_share(text: str) -> float:
         return float(digits) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
         raise BadRequest(f"expected a share such as 1% or 0.01, got {text!r}") from None
-
-
-@dataclass(frozen=True)
-class BatchTask:
-    key: int
-
-    @property
-    def label(self) -> str:
-        return f"batch {self.key}"
-
-
-BatchResult = tuple[float, float]  # tours, and the largest contribution of a single descent; in units as below
 
 
 @dataclass
@@ -176,12 +160,6 @@ def student_95(freedom: int) -> float:
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
-def run_batch(sample: Sample, task: BatchTask) -> BatchResult:
-    sums = sample.sums(task.key)
-    largest = np.max(sample.factors * sums[:, descent.LARGEST], initial=0.0)
-    return float(sample.factors @ sums[:, descent.TOURS]), float(largest)
-
-
 def estimate(
     config: Config,
     goal: Goal,
@@ -195,8 +173,8 @@ def estimate(
     with closing(make_executor(config, Handshake())) as executor:
         found = Estimate(make_sample(config, batch_placements), DEFAULT_GOAL if goal == Goal() else goal, began)
         waiting = map(BatchTask, range(found.most_batches))
-        queue, work = deque(islice(waiting, executor.slots)), partial(run_batch, found.sample)
-        with closing(executor.run(work, queue, lambda: stopping() or found.is_late)) as events:
+        queue = deque(islice(waiting, executor.slots))
+        with closing(executor.run(found.sample.run, queue, lambda: stopping() or found.is_late)) as events:
             for event in events:
                 take(found, event, notice)
                 if isinstance(event, Finished):

@@ -20,7 +20,6 @@ from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies import estimate as estimating
 from enumerate.studies import sample as sampling
 from enumerate.studies.estimate import (
-    BatchTask,
     Estimate,
     Goal,
     as_share,
@@ -29,7 +28,7 @@ from enumerate.studies.estimate import (
     estimate_lines,
     student_95,
 )
-from enumerate.studies.sample import Sample, make_sample, prefixes_of
+from enumerate.studies.sample import BatchTask, Sample, make_sample, prefixes_of
 
 from ..support.commands import arguments, children, command, environment_with, kill_a_worker
 from ..support.published import PUBLISHED
@@ -233,7 +232,7 @@ def test_the_pilot_has_descents_of_its_own(monkeypatch):
     monkeypatch.setattr(
         sampling, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
     )
-    make_sample(config_for((5, 5), seed=3)).sums(0)
+    make_sample(config_for((5, 5), seed=3)).run(BatchTask(0))
     assert seeds[1] == 3
     assert seeds[0] > 10**18  # the largest seed that can be asked for
 
@@ -242,7 +241,7 @@ def test_numbers_kept_small_are_the_same_numbers():
     plain, shrunk = (Estimate(make_sample(config_for((6, 6)), 40_000, large)) for large in (36, 35))
     for found in (plain, shrunk):
         for number_ in range(36):
-            found.add(*estimating.run_batch(found.sample, BatchTask(number_)))
+            found.add(*found.sample.run(BatchTask(number_)))
     assert plain.bits == 0
     assert shrunk.bits == 36 - len(shrunk.sample.prefixes[0])
     assert math.ldexp(shrunk.tours, shrunk.bits) == plain.tours
