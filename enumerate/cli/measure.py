@@ -123,8 +123,7 @@ def count(
     """
     from ..model.board import parse_size
     from ..studies.count.census import census_json, census_view, chosen_starts, problems, take_census
-    from ..studies.count.counting import PARTS, Effort
-    from ..studies.count.reach import memory_limit
+    from ..studies.count.counting import PARTS, Effort, memory_limit
     from ..view.progress import steps
 
     config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)

@@ -21,8 +21,7 @@ from ...model.literature import Published, published, published_from
 from ...model.numbers import mebibytes
 from ...model.theorems import why_no_closed_tour, why_no_tour
 from ...view.terminal import text_table
-from .counting import Effort, count_cycles, count_from, count_paths
-from .reach import cost
+from .counting import Effort, cost, count_cycles, count_from, count_paths
 
 
 @dataclass(frozen=True)
