@@ -78,7 +78,8 @@ class RayPool(Generic[A]):
         self.left_out: dict[str, float] = {}  # until when
         self.head_seen = time.monotonic()
         self.nodes: dict[str, Node] = {}
-        self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
+        # Until when nodes come last that lost a worker: Ray takes a minute to report a lost node.
+        self.doubtful: dict[str, float] = {}
         self.looked = float("-inf")
 
     @property
@@ -88,14 +89,11 @@ class RayPool(Generic[A]):
 
     def hire(self, work: Work[Any, Any], hired: Sequence[RayWorker]) -> RayWorker | None:
         self._look()
-        if len(hired) >= self.most:
+        now, taken = time.monotonic(), Counter(worker.at.id for worker in hired)
+        free = {node.id: node.slots - taken[node.id] for node in self.nodes.values() if node.slots > taken[node.id]}
+        if not free or len(hired) >= self.most:
             return None
-        taken = Counter(worker.at.id for worker in hired)
-        free = {node.id: node.slots - taken[node.id] for node in self.nodes.values()}
-        candidates = [node for node in free if free[node] > 0]
-        if not candidates:
-            return None
-        best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
+        best = max(free, key=lambda node: (self.doubtful.get(node, now) <= now, free[node]))
         return RayWorker(self.nodes[best], pickle.dumps(work), pickle.dumps(self.handshake.question()))
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
@@ -131,10 +129,6 @@ class RayPool(Generic[A]):
         known = (Node(description) for description in described if description["Alive"])
         self.nodes = {node.id: node for node in known if self.left_out.get(node.name, 0.0) < now}
 
-    def _is_doubtful(self, node: str) -> bool:
-        """Whether it has just lost a worker: Ray takes a minute to report a lost node, so others come first."""
-        return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
-
     def _hear(self, worker: RayWorker) -> Outcome:
         answer, worker.answer = worker.answer, None
         try:
@@ -142,7 +136,7 @@ class RayPool(Generic[A]):
         except GetTimeoutError:
             return Died(f"node {worker.node} does not hand over a result", with_node=True)
         except RayError as loss:
-            self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
+            self.looked, self.doubtful[worker.at.id] = float("-inf"), time.monotonic() + DOUBT_SECONDS
             why = _why_lost(loss)
             return Died(f"worker on {worker.node} is lost ({why})", with_node=why != PROCESS_ENDED)
         if not isinstance(said, Ready):
