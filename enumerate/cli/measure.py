@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from ..model.config import Config
-from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
+from ..model.errors import DONE, INTERRUPTED, Stopped
+from ..model.values import in_range
 from ..search.strategy import resolve
 from .request import Address, Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
@@ -33,19 +34,17 @@ def study(
         fresh: Repeat every run.
         quiet: No progress and no tables; only errors.
     """
-    if not 8 <= largest <= 512:
-        raise BadRequest(f"largest must be a whole number from 8 to 512, got {largest}")
+    in_range("largest", largest, 8, 512)
     config = _config(address, workers=workers)
-    from ..studies.comparison.study import chosen
-    from ..studies.comparison.study import study as make_study
+    from ..studies.comparison import study as studying
     from ..view.progress import steps
     from ..view.terminal import table_view
 
-    picked = chosen(experiments, largest)
+    picked = studying.chosen(experiments, largest)
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            comparison, count = make_study(output, picked, config, advance, notice, stop.heard, fresh)
+            comparison, count = studying.study(output, picked, config, advance, notice, stop.heard, fresh)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise

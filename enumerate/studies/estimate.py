@@ -260,13 +260,10 @@ def estimate_json(found: Estimate) -> dict[str, Any]:
     """The same as one JSON document. Numbers too large for a double are null; their logarithms are not."""
     config = found.config
     known, width = found.tours if found.batches else math.nan, found.half_width
+    ends = {"tours": known, "low": max(0.0, known - width), "high": known + width}
     counts = {
-        name: {
-            "tours": _plain(known * share, found.bits),
-            "low": _plain(max(0.0, known - width) * share, found.bits),
-            "high": _plain((known + width) * share, found.bits),
-            "log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None,
-        }
+        name: {key: _plain(end * share, found.bits) for key, end in ends.items()}
+        | {"log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None}
         for name, share in _counts(found)
     }
     return {
