@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from ..model.config import Config
-from ..model.errors import DONE, INTERRUPTED, BadRequest, Stopped
+from ..model.errors import DONE, INTERRUPTED, Stopped
+from ..model.values import in_range
 from ..search.strategy import resolve
 from .request import Address, Flag, Json, MaybeWhole, Whole
 from .speech import StopSignals, say, tell
@@ -33,27 +34,25 @@ def study(
         fresh: Repeat every run.
         quiet: No progress and no tables; only errors.
     """
-    if not 8 <= largest <= 512:
-        raise BadRequest(f"largest must be a whole number from 8 to 512, got {largest}")
+    in_range("largest", largest, 8, 512)
     config = _config(address, workers=workers)
-    from ..studies.comparison.study import chosen
-    from ..studies.comparison.study import study as make_study
+    from ..studies.comparison import study as studying
     from ..view.progress import steps
     from ..view.terminal import table_view
 
-    picked = chosen(experiments, largest)
+    picked = studying.chosen(experiments, largest)
     stop = StopSignals(at_once=False)
     with steps(sum(len(experiment.trials) for experiment in picked), "runs", quiet) as (advance, notice):
         try:
-            findings = make_study(output, picked, config.workers, advance, notice, stop.heard, fresh, config.address)
+            comparison, count = studying.study(output, picked, config, advance, notice, stop.heard, fresh)
         except Stopped as error:
             if stop.name != "Ctrl-C":
                 raise
             say(str(error))
             return INTERRUPTED
     if not quiet:
-        tell(table_view(findings.tables["comparison"]))
-        tell(f"\n{len(findings.files)} files in {output}: study.md shows them all")
+        tell(table_view(comparison))
+        tell(f"\n{count} files in {output}: study.md shows them all")
     return DONE
 
 
@@ -123,8 +122,7 @@ def count(
     """
     from ..model.board import parse_size
     from ..studies.count.census import census_json, census_view, chosen_starts, problems, take_census
-    from ..studies.count.counting import PARTS, Effort
-    from ..studies.count.reach import memory_limit
+    from ..studies.count.counting import PARTS, Effort, memory_limit
     from ..view.progress import steps
 
     config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)

@@ -12,7 +12,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Generic
 
 import ray
@@ -21,7 +20,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..model.errors import Stopped
 from .events import A, Handshake, Work
-from .ray_connection import Connection
+from .ray_connection import head_answers
 from .supervisor import Died, Failed, Outcome, Ready, Unfit, attempt
 
 LOOK_SECONDS = 1.0  # between two looks at which nodes there are
@@ -32,18 +31,11 @@ PROCESS_ENDED = "its process ended"
 GET_SECONDS = 10.0  # for a result that is said to be there
 
 
-@dataclass(frozen=True)
-class Answered(Generic[A]):
-    """A worker's part of the handshake."""
-
-    answer: A
-
-
 class Actor:
     """What runs on a node."""
 
-    def answer(self, question: bytes) -> Answered[Any]:
-        return Answered(pickle.loads(question)())
+    def answer(self, question: bytes) -> Ready:
+        return Ready(pickle.loads(question)())
 
     def work(self, work: bytes, task: Any) -> Outcome:
         return attempt(pickle.loads(work), task)
@@ -81,14 +73,14 @@ class Node:
 class RayPool(Generic[A]):
     """Slots follow the cluster: nodes that join are used, nodes that leave are done without."""
 
-    def __init__(self, connection: Connection, handshake: Handshake[A], most: int) -> None:
-        self.connection, self.handshake, self.most = connection, handshake, most
+    def __init__(self, head: str, handshake: Handshake[A], most: int) -> None:
+        self.head, self.handshake, self.most = head, handshake, most
         self.left_out: dict[str, float] = {}  # until when
         self.head_seen = time.monotonic()
         self.nodes: dict[str, Node] = {}
-        self.doubts: dict[str, float] = {}  # nodes that lost a worker, and when
+        # Until when nodes come last that lost a worker: Ray takes a minute to report a lost node.
+        self.doubtful: dict[str, float] = {}
         self.looked = float("-inf")
-        self.work: tuple[Work[Any, Any] | None, bytes] = (None, b"")
 
     @property
     def slots(self) -> int:
@@ -97,15 +89,12 @@ class RayPool(Generic[A]):
 
     def hire(self, work: Work[Any, Any], hired: Sequence[RayWorker]) -> RayWorker | None:
         self._look()
-        if len(hired) >= self.most:
+        now, taken = time.monotonic(), Counter(worker.at.id for worker in hired)
+        free = {node.id: node.slots - taken[node.id] for node in self.nodes.values() if node.slots > taken[node.id]}
+        if not free or len(hired) >= self.most:
             return None
-        taken = Counter(worker.at.id for worker in hired)
-        free = {node.id: node.slots - taken[node.id] for node in self.nodes.values()}
-        candidates = [node for node in free if free[node] > 0]
-        if not candidates:
-            return None
-        best = max(candidates, key=lambda node: (not self._is_doubtful(node), free[node]))
-        return RayWorker(self.nodes[best], self._pickled(work), pickle.dumps(self.handshake.question()))
+        best = max(free, key=lambda node: (self.doubtful.get(node, now) <= now, free[node]))
+        return RayWorker(self.nodes[best], pickle.dumps(work), pickle.dumps(self.handshake.question()))
 
     def wait(self, workers: Sequence[RayWorker], seconds: float) -> list[tuple[RayWorker, Outcome]]:
         self._look()
@@ -122,16 +111,13 @@ class RayPool(Generic[A]):
         self.nodes = {key: value for key, value in self.nodes.items() if value.name != node}
         return any(node.slots for node in self.nodes.values())
 
-    def close(self) -> None:
-        self.connection.close()
-
     def _look(self) -> None:
         """Which nodes there are now. Ray itself would wait a minute for a head that is gone, then end this process."""
         now = time.monotonic()
         if now - self.looked < LOOK_SECONDS:
             return
         self.looked = now
-        if not self.connection.head_answers():
+        if not head_answers(self.head):
             if now - self.head_seen > HEAD_SECONDS:
                 raise Stopped("the head of the Ray cluster is gone; everything finished is kept")
             return
@@ -140,15 +126,6 @@ class RayPool(Generic[A]):
         known = (Node(description) for description in described if description["Alive"])
         self.nodes = {node.id: node for node in known if self.left_out.get(node.name, 0.0) < now}
 
-    def _is_doubtful(self, node: str) -> bool:
-        """Whether it has just lost a worker: Ray takes a minute to report a lost node, so others come first."""
-        return time.monotonic() - self.doubts.get(node, float("-inf")) < DOUBT_SECONDS
-
-    def _pickled(self, work: Work[Any, Any]) -> bytes:
-        if work is not self.work[0]:
-            self.work = work, pickle.dumps(work)
-        return self.work[1]
-
     def _hear(self, worker: RayWorker) -> Outcome:
         answer, worker.answer = worker.answer, None
         try:
@@ -156,13 +133,13 @@ class RayPool(Generic[A]):
         except GetTimeoutError:
             return Died(f"node {worker.node} does not hand over a result", with_node=True)
         except RayError as loss:
-            self.looked, self.doubts[worker.at.id] = float("-inf"), time.monotonic()
+            self.looked, self.doubtful[worker.at.id] = float("-inf"), time.monotonic() + DOUBT_SECONDS
             why = _why_lost(loss)
             return Died(f"worker on {worker.node} is lost ({why})", with_node=why != PROCESS_ENDED)
-        if not isinstance(said, Answered):
+        if not isinstance(said, Ready):
             return said if isinstance(said, Outcome) else Failed(f"not an answer: {said!r}")
         error = self.handshake.why_unfit(worker.node, said.answer)
-        return Unfit(error) if error else Ready()
+        return Unfit(error) if error else said
 
 
 def _why_lost(error: RayError) -> str:

@@ -39,6 +39,8 @@ PATIENCE = Patience()
 class Ready:
     """The worker has started and can take a task."""
 
+    answer: Any = None  # in a handshake
+
 
 @dataclass(frozen=True)
 class Unfit:
@@ -113,8 +115,6 @@ class Pool(Protocol[W]):
     def leave_out(self, node: str, for_good: bool) -> bool:
         """Hire nobody there, for good or for a while; False if no other node is left."""
 
-    def close(self) -> None: ...
-
 
 @dataclass(eq=False)
 class Slot(Generic[W]):
@@ -143,9 +143,6 @@ class Supervisor(Generic[W]):
     @property
     def slots(self) -> int:
         return self.pool.slots
-
-    def close(self) -> None:
-        self.pool.close()
 
     def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]:
         grace_ends = float("inf")

@@ -8,25 +8,23 @@ their numbers, so the same number of batches gives the same estimate, whoever ma
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from ..executors.events import Event, Finished, Quarantined, Started, trouble
 from ..executors.make import make_executor
-from ..kernels import descent
 from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.literature import published, published_tours
 from ..model.numbers import estimated
 from ..run.handshake import Handshake
-from .sample import BATCH_PLACEMENTS, Sample, make_sample
+from .sample import BATCH_PLACEMENTS, BatchResult, BatchTask, Sample, make_sample
 
 LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two checks of the error: frequent checks would stop at lucky moments
@@ -62,28 +60,14 @@ def as_share(text: str) -> float:
         raise BadRequest(f"expected a share such as 1% or 0.01, got {text!r}") from None
 
 
-@dataclass(frozen=True)
-class BatchTask:
-    key: int
-
-    @property
-    def label(self) -> str:
-        return f"batch {self.key}"
-
-
-@dataclass(frozen=True)
-class BatchResult:
-    """What one batch found, in units of two to the power `Sample.bits`."""
-
-    tours: float
-    largest: float  # contribution of a single descent
-
-
 @dataclass
 class Estimate:
     """The estimate so far. All numbers of tours are directed, and in units of two to the power `bits`."""
 
     sample: Sample
+    goal: Goal = DEFAULT_GOAL
+    began: float = field(default_factory=time.monotonic)
+    early: dict[int, BatchResult] = field(default_factory=dict)  # batches that were done before their turn
     batches: int = 0
     tours: float = 0.0  # the mean of the batches
     deviations: float = 0.0  # from it, the sum of their squares
@@ -91,13 +75,13 @@ class Estimate:
     seconds: float = 0.0
     interrupted: bool = False
 
-    def add(self, batch: BatchResult) -> None:
+    def add(self, tours: float, largest: float) -> None:
         """One more batch, by Welford's method: it loses no digits, whatever their number."""
         self.batches += 1
-        before = batch.tours - self.tours
+        before = tours - self.tours
         self.tours += before / self.batches
-        self.deviations += before * (batch.tours - self.tours)
-        self.largest = max(self.largest, batch.largest)
+        self.deviations += before * (tours - self.tours)
+        self.largest = max(self.largest, largest)
 
     @property
     def config(self) -> Config:
@@ -112,6 +96,24 @@ class Estimate:
         return self.batches * self.sample.descents
 
     @property
+    def most_batches(self) -> int:
+        if not self.sample.prefixes:
+            return 1  # there is no tour: one empty batch is enough
+        return -(-self.goal.descents // self.sample.descents) if self.goal.descents else sys.maxsize
+
+    @property
+    def is_reached(self) -> bool:
+        looks = self.batches >= LEAST_BATCHES and self.batches % LOOK_BATCHES == 0
+        is_sure = looks and self.goal.error is not None and self.error <= self.goal.error
+        return is_sure or self.batches >= self.most_batches
+
+    @property
+    def is_late(self) -> bool:
+        """Never before there is a confidence interval."""
+        over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
+        return over and self.batches >= LEAST_BATCHES
+
+    @property
     def half_width(self) -> float:
         """Half of the 95 % confidence interval: Student's t for the means of batches."""
         if not self.sample.prefixes:
@@ -122,8 +124,7 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        width = self.half_width
-        return 0.0 if width == 0 else width / self.tours if self.tours > 0 else math.inf
+        return self.half_width / (self.tours or 1.0)  # without a tour the width is 0 or infinite
 
     @property
     def largest_share(self) -> float:
@@ -159,14 +160,6 @@ def student_95(freedom: int) -> float:
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
 
 
-def run_batch(sample: Sample, task: BatchTask) -> BatchResult:
-    sums = sample.sums(task.key)
-    return BatchResult(
-        tours=float(sample.factors @ sums[:, descent.TOURS]),
-        largest=float(np.max(sample.factors * sums[:, descent.LARGEST], initial=0.0)),
-    )
-
-
 def estimate(
     config: Config,
     goal: Goal,
@@ -177,65 +170,32 @@ def estimate(
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
-    serial = config.executor == "serial"
-    with closing(make_executor(config.workers, config.address, Handshake(), serial)) as executor:
-        found = Estimate(make_sample(config, batch_placements))
-        work = Progress(found, DEFAULT_GOAL if goal == Goal() else goal, began, stopping)
-        queue = work.refilled(deque(), executor.slots)
-        events = executor.run(partial(run_batch, found.sample), queue, work.should_stop)
-        with closing(events):
+    with make_executor(config, Handshake()) as executor:
+        found = Estimate(make_sample(config, batch_placements), DEFAULT_GOAL if goal == Goal() else goal, began)
+        waiting = map(BatchTask, range(found.most_batches))
+        queue = deque(islice(waiting, executor.slots))
+        with closing(executor.run(found.sample.run, queue, lambda: stopping() or found.is_late)) as events:
             for event in events:
-                work.take(event, notice)
+                take(found, event, notice)
                 if isinstance(event, Finished):
                     show(found)
-                if work.is_reached:
+                if found.is_reached:
                     break
-                work.refilled(queue, executor.slots)
-    found.interrupted = stopping() and not work.is_reached
+                queue.extend(islice(waiting, max(0, executor.slots - len(queue))))
+    found.interrupted = stopping() and not found.is_reached
     return found
 
 
-class Progress:
-    """Which batches are queued, which are done before their turn, and whether there are enough."""
-
-    def __init__(self, found: Estimate, goal: Goal, began: float, stopping: Callable[[], bool]) -> None:
-        self.found, self.goal, self.began, self.stopping = found, goal, began, stopping
-        self.early: dict[int, BatchResult] = {}
-        self.queued = 0
-        per_batch = max(1, found.sample.descents)
-        self.most = -(-goal.descents // per_batch) if goal.descents else math.inf
-        if not found.sample.prefixes:  # there is no tour: one empty batch is enough
-            self.most = 1
-        self.is_reached = False
-
-    def refilled(self, queue: deque[BatchTask], slots: int) -> deque[BatchTask]:
-        while len(queue) < slots and self.queued < self.most:
-            queue.append(BatchTask(self.queued))
-            self.queued += 1
-        return queue
-
-    def take(self, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
-        if isinstance(event, Quarantined):
-            raise EnumerateError(f"{event.task.label} failed repeatedly: {event.reason.splitlines()[0]}")
-        if isinstance(event, Finished):
-            self.early[event.task.key] = event.result
-            self._count()
-        elif not isinstance(event, Started):
-            notice(trouble(event))
-        self.found.seconds = time.monotonic() - self.began
-
-    def _count(self) -> None:
-        found = self.found
-        while found.batches in self.early and not self.is_reached:
-            found.add(self.early.pop(found.batches))
-            looks = found.batches >= LEAST_BATCHES and found.batches % LOOK_BATCHES == 0
-            is_sure = looks and self.goal.error is not None and found.error <= self.goal.error
-            self.is_reached = found.batches >= self.most or is_sure
-
-    def should_stop(self) -> bool:
-        """Never before there is a confidence interval."""
-        over = self.goal.seconds is not None and time.monotonic() - self.began >= self.goal.seconds
-        return self.stopping() or (over and self.found.batches >= LEAST_BATCHES)
+def take(found: Estimate, event: Event[BatchTask, BatchResult], notice: Callable[[str], object]) -> None:
+    if isinstance(event, Quarantined):
+        raise EnumerateError(f"{event.task.label} failed repeatedly: {event.reason.splitlines()[0]}")
+    if isinstance(event, Finished):
+        found.early[event.task.key] = event.result
+        while found.batches in found.early and not found.is_reached:
+            found.add(*found.early.pop(found.batches))
+    elif not isinstance(event, Started):
+        notice(trouble(event))
+    found.seconds = time.monotonic() - found.began
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -300,13 +260,10 @@ def estimate_json(found: Estimate) -> dict[str, Any]:
     """The same as one JSON document. Numbers too large for a double are null; their logarithms are not."""
     config = found.config
     known, width = found.tours if found.batches else math.nan, found.half_width
+    ends = {"tours": known, "low": max(0.0, known - width), "high": known + width}
     counts = {
-        name: {
-            "tours": _plain(known * share, found.bits),
-            "low": _plain(max(0.0, known - width) * share, found.bits),
-            "high": _plain((known + width) * share, found.bits),
-            "log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None,
-        }
+        name: {key: _plain(end * share, found.bits) for key, end in ends.items()}
+        | {"log10": math.log10(known * share) + found.bits * math.log10(2) if known > 0 else None}
         for name, share in _counts(found)
     }
     return {

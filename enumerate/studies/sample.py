@@ -34,6 +34,18 @@ _PILOT = 2**63  # added to the seed of the pilot, so that no estimate has the sa
 
 
 @dataclass(frozen=True)
+class BatchTask:
+    key: int
+
+    @property
+    def label(self) -> str:
+        return f"batch {self.key}"
+
+
+BatchResult = tuple[float, float]  # tours, and the largest contribution of a single descent; in units of `Sample.bits`
+
+
+@dataclass(frozen=True)
 class Sample:
     """What every batch does: `counts` descents below each prefix."""
 
@@ -49,18 +61,16 @@ class Sample:
         return int(self.counts.sum())
 
     @property
-    def factors(self) -> NDArray[np.float64]:
-        """The weight of one descent below each prefix."""
-        return self.multiplicities / self.counts
-
-    @property
     def bits(self) -> int:
         """The tours of a descent are counted in units of two to this power: see `shrink` in `kernels.descent`."""
         return self.config.board.length - len(self.prefixes[0]) if self.is_large and self.prefixes else 0
 
-    def sums(self, batch: int) -> NDArray[np.float64]:
-        """The sums of one batch, a row for each prefix."""
-        return _sums(self.config, self.prefixes, self.counts, self.config.seed, self.is_large, batch)
+    def run(self, task: BatchTask) -> BatchResult:
+        """On a worker: one batch."""
+        sums = _sums(self.config, self.prefixes, self.counts, self.config.seed, self.is_large, task.key)
+        weights = self.multiplicities / self.counts  # of one descent below each prefix
+        largest = np.max(weights * sums[:, descent.LARGEST], initial=0.0)
+        return float(weights @ sums[:, descent.TOURS]), float(largest)
 
 
 def make_sample(config: Config, batch_placements: int = BATCH_PLACEMENTS, large_squares: int = LARGE_SQUARES) -> Sample:

@@ -20,8 +20,16 @@ from enumerate.model.board import Board
 from enumerate.model.errors import BadRequest
 from enumerate.model.literature import Published
 from enumerate.studies.count import census as census_module
-from enumerate.studies.count.counting import EMPTY, Effort, count, count_cycles, count_from, count_paths
-from enumerate.studies.count.reach import cost, memory_limit
+from enumerate.studies.count.counting import (
+    EMPTY,
+    Effort,
+    cost,
+    count,
+    count_cycles,
+    count_from,
+    count_paths,
+    memory_limit,
+)
 from enumerate.studies.count.steps import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
 
 from ..support import counting_reference as reference

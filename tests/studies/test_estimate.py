@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import subprocess
-from collections import deque
 from functools import lru_cache
 
 import numpy as np
@@ -21,8 +20,6 @@ from enumerate.model.errors import BadRequest, EnumerateError
 from enumerate.studies import estimate as estimating
 from enumerate.studies import sample as sampling
 from enumerate.studies.estimate import (
-    BatchResult,
-    BatchTask,
     Estimate,
     Goal,
     as_share,
@@ -31,7 +28,7 @@ from enumerate.studies.estimate import (
     estimate_lines,
     student_95,
 )
-from enumerate.studies.sample import Sample, make_sample, prefixes_of
+from enumerate.studies.sample import BatchTask, Sample, make_sample, prefixes_of
 
 from ..support.commands import arguments, children, command, environment_with, kill_a_worker
 from ..support.published import PUBLISHED
@@ -47,12 +44,12 @@ def directed(size, variant):
     return {"both": paths, "closed": 2 * cycles, "open": paths - 2 * size[0] * size[1] * cycles}[variant]
 
 
-def made(batches, prefixes=((0,),), descents=100):
+def made(batches, prefixes=((0,),), descents=100, goal=estimating.DEFAULT_GOAL):
     """An estimate of such batches, given as pairs of tours and the largest contribution."""
     ones = np.ones(len(prefixes), dtype=np.int64)
-    found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones))
+    found = Estimate(Sample(config_for((8, 8)), prefixes, ones, descents * ones), goal)
     for tours, largest in batches:
-        found.add(BatchResult(tours, largest))
+        found.add(tours, largest)
     return found
 
 
@@ -145,24 +142,21 @@ def test_an_error_that_is_asked_for_is_reached_at_the_same_batch_with_any_worker
 
 
 def test_batches_count_in_the_order_of_their_numbers():
-    found = made([])
-    work = estimating.Progress(found, Goal(descents=300), 0.0, lambda: False)
-    queue = work.refilled(deque(), 2)
-    assert [task.key for task in queue] == [0, 1]
+    found = made([], goal=Goal(descents=300))
+    assert found.most_batches == 3
     for number_, batches in ((1, 0), (2, 0), (0, 3)):
-        work.take(Finished(0, "", BatchTask(number_), BatchResult(number_, 0.0)), print)
+        estimating.take(found, Finished(0, "", BatchTask(number_), (number_, 0.0)), print)
         assert found.batches == batches
-        assert work.is_reached == (batches == 3)
+        assert found.is_reached == (batches == 3)
     assert found.tours == 1
 
 
 def test_a_lost_worker_is_told_of_and_a_batch_that_cannot_be_made_is_an_error():
-    told = []
-    work = estimating.Progress(made([]), Goal(descents=300), 0.0, lambda: False)
-    work.take(Lost(0, BatchTask(0), "killed"), told.append)
+    told, found = [], made([])
+    estimating.take(found, Lost(0, BatchTask(0), "killed"), told.append)
     assert told == ["batch 0 will be tried again: killed"]
     with pytest.raises(EnumerateError, match="batch 7 failed repeatedly: killed"):
-        work.take(Quarantined(BatchTask(7), "killed"), told.append)
+        estimating.take(found, Quarantined(BatchTask(7), "killed"), told.append)
 
 
 def test_a_time_limit_waits_for_an_interval():
@@ -238,7 +232,7 @@ def test_the_pilot_has_descents_of_its_own(monkeypatch):
     monkeypatch.setattr(
         sampling, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
     )
-    make_sample(config_for((5, 5), seed=3)).sums(0)
+    make_sample(config_for((5, 5), seed=3)).run(BatchTask(0))
     assert seeds[1] == 3
     assert seeds[0] > 10**18  # the largest seed that can be asked for
 
@@ -247,7 +241,7 @@ def test_numbers_kept_small_are_the_same_numbers():
     plain, shrunk = (Estimate(make_sample(config_for((6, 6)), 40_000, large)) for large in (36, 35))
     for found in (plain, shrunk):
         for number_ in range(36):
-            found.add(estimating.run_batch(found.sample, BatchTask(number_)))
+            found.add(*found.sample.run(BatchTask(number_)))
     assert plain.bits == 0
     assert shrunk.bits == 36 - len(shrunk.sample.prefixes[0])
     assert math.ldexp(shrunk.tours, shrunk.bits) == plain.tours

@@ -19,6 +19,7 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.cli.app import main
+from enumerate.model.config import Config
 from enumerate.studies.comparison import published
 from enumerate.studies.comparison.experiments import experiments, wilson
 from enumerate.studies.comparison.study import NAMES
@@ -134,7 +135,7 @@ def test_a_worker_that_is_killed_costs_one_run_and_the_tables_are_the_same(tmp_p
             kill_a_worker()
 
     corners = next(each for each in experiments(8) if each.name == "corners")
-    make_study(str(tmp_path), [corners], 2, advance, told.append)
+    make_study(str(tmp_path), [corners], Config(workers=2), advance, told.append)
     (line,) = told
     assert re.fullmatch(r"corners/\w+-\d+ will be tried again: worker \d+ ended with exit code -9", line)
     assert len(set(done)) == len(done) == len(corners.trials)
@@ -189,7 +190,7 @@ def test_success_with_random_ties_is_what_others_have_seen(tmp_path):
     """From the corner: 97 to 99 % on 8x8, about 75 % on 7x7, about 81 % on 50x50, about 35 % on 100x100."""
     success = next(each for each in experiments(100) if each.name == "success")
     trials = {name: config for name, config in success.trials.items() if config.board.rows in (7, 8, 50, 100)}
-    make_study(str(tmp_path), [replace(success, trials=trials)], 1, lambda _: None)
+    make_study(str(tmp_path), [replace(success, trials=trials)], Config(workers=1), lambda _: None)
     rates = {int(row["size"]): float(row["rate"]) for row in rows(tmp_path, "success")
              if row["ties"] == "random" and row["starts"] == "a1"}  # fmt: skip
     assert 0.97 <= rates[8] <= 0.99

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from math import sqrt
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ...catalog.reader import Run
 from ...model.config import Config
@@ -18,9 +17,8 @@ from ...plan.plan import refuse_unsuitable
 from ...search.strategy import resolve
 from ...view.chart import Axis, Line, chart_svg, family_svg
 from . import published
-from .published import Tables
+from .published import Row, Rows, Tables
 
-Row = dict[str, Any]
 Runs = dict[str, Run]
 
 HUGE = (1024, 2048, 4000)  # for divide only
@@ -28,14 +26,22 @@ HUGE = (1024, 2048, 4000)  # for divide only
 
 @dataclass(frozen=True)
 class Experiment:
-    """`trials`: its runs, by the names of their folders. `timed`: nothing else should run meanwhile."""
+    """`trials`: its runs, by the names of their folders. `timed`: nothing else should run meanwhile.
+
+    `rows` are those of its table, which is drawn; `totals` are those of a second one.
+    """
 
     name: str
     title: str
     timed: bool
     trials: dict[str, Config]
-    tabulate: Callable[[Runs], Tables]
-    draw: Callable[[Tables], str]
+    rows: Callable[[Runs], Rows]
+    draw: Callable[[Rows], str]
+    totals: Callable[[Runs], Rows] | None = None
+
+    def tables(self, runs: Runs) -> Tables:
+        found = {self.name: self.rows(runs)}
+        return found | {f"{self.name}-totals": self.totals(runs)} if self.totals else found
 
 
 def experiments(largest: int) -> list[Experiment]:
@@ -55,27 +61,22 @@ def sides(largest: int) -> list[int]:
     return [side for sides_ in ranges for side in sides_ if side <= largest]
 
 
-def one_row_each(
-    name: str, row: Callable[[Run, Row], Row], schema: pa.Schema | None = None
-) -> Callable[[Runs], Tables]:
-    """Makes a table of this name with one row for each run, from the run and its totals."""
-    return lambda runs: {name: pa.Table.from_pylist([row(run, run.totals()) for run in runs.values()], schema=schema)}
+def one_each(row: Callable[[Run, Row], Row]) -> Callable[[Runs], Rows]:
+    """One row for each run, from the run and its totals."""
+    return lambda runs: [row(run, run.totals()) for run in runs.values()]
 
 
-def grouped(rows: Iterable[Row], name: Callable[[Row], str]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def grouped(rows: Rows, column: str) -> dict[str, Rows]:
+    groups: dict[str, Rows] = {}
     for row in rows:
-        groups.setdefault(name(row), []).append(row)
+        groups.setdefault(row[column], []).append(row)
     return groups
 
 
-def times_of_strategies(table: pa.Table) -> list[Line]:
+def times_of_strategies(rows: Rows) -> list[Line]:
     """A line for each strategy: seconds by board size, where there was a tour."""
-    known = [row for row in table.to_pylist() if row["seconds"] is not None]
-    return [
-        Line(name, [(row["size"], row["seconds"]) for row in rows], marks=True)
-        for name, rows in grouped(known, lambda row: str(row["strategy"])).items()
-    ]
+    known = grouped([row for row in rows if row["seconds"] is not None], "strategy")
+    return [Line(name, [(row["size"], row["seconds"]) for row in known[name]], marks=True) for name in known]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -95,8 +96,7 @@ def _first_tours() -> Experiment:
         for side in published.WARNSDORFF_SECONDS
         for strategy, values in kinds.items()
     }
-    table = one_row_each("first-tours", _first_row)
-    return Experiment("first-tours", "Time to the first tour", True, trials, table, _first_chart)
+    return Experiment("first-tours", "Time to the first tour", True, trials, one_each(_first_row), _first_chart)
 
 
 def _first_row(run: Run, _total: Row) -> Row:
@@ -114,8 +114,8 @@ def _first_row(run: Run, _total: Row) -> Row:
     }  # fmt: skip
 
 
-def _first_chart(tables: Tables) -> str:
-    lines = times_of_strategies(tables["first-tours"])
+def _first_chart(rows: Rows) -> str:
+    lines = times_of_strategies(rows)
     lines.append(Line("Warnsdorff, D", list(published.WARNSDORFF_SECONDS.items()), marks=True))
     lines.append(Line("backtracking, D", list(published.BACKTRACKING_SECONDS.items()), marks=True))
     return chart_svg("Time to the first tour", lines, Axis("board size", whole=True), Axis("seconds", log=True))
@@ -128,27 +128,32 @@ def _one_by_one() -> Experiment:
         "backtrack": trial(8, strategy="backtrack", variant="both", start="a8", tours=1, max=0),
     }
     title = f"{published.GREEDY_TOURS} tours from a8, one by one"
-    return Experiment("tours", title, True, trials, _tours_tables, _tours_chart)
+    return Experiment("tours", title, True, trials, _tours_rows, _tours_chart, _tours_totals)
 
 
-def _tours_tables(runs: Runs) -> Tables:
-    greedy, backtrack = runs["greedy"], runs["backtrack"].totals()
-    times, flags = greedy.times(), {}
-    for part in greedy.parts():
-        for batch in greedy.read_part(part):
-            for at, structured in zip(batch.iterations.tolist(), batch.structured.tolist(), strict=True):
-                flags[at] = (part.holds, structured)
-    variants, structured = zip(*(flags[at] for at in times["iteration"].to_pylist()), strict=True)
-    efforts = {name: times[name] for name in ("placements", "attempts", "seconds")}
-    tours = {"tour": np.arange(1, len(variants) + 1), "variant": variants, "structured": structured, **efforts}
-    seconds, placements = float(np.nansum(times["seconds"].to_numpy())), int(times["placements"].to_numpy().sum())
+def _tours_rows(runs: Runs) -> Rows:
+    run = runs["greedy"]
+    kinds = {
+        at: {"variant": part.holds, "structured": structured}
+        for part in run.parts()
+        for at, structured in zip(run.iterations(part).tolist(), run.structured(part).tolist(), strict=True)
+    }
+    names = ("placements", "attempts", "seconds")
+    return [
+        {"tour": number, **kinds[row["iteration"]], **{name: row[name] for name in names}}
+        for number, row in enumerate(run.times().to_pylist(), 1)
+    ]
+
+
+def _tours_totals(runs: Runs) -> Rows:
+    tours, backtrack = _tours_rows(runs), runs["backtrack"].totals()
+    seconds, placements = (np.sum([row[name] or 0 for row in tours]).item() for name in ("seconds", "placements"))
     moves = backtrack["first_iteration"] - 1  # the first one is on the start square
     steps = {"steps": published.steps(moves, 64), "steps_of_a": published.BACKTRACK_STEPS}
-    totals = [
+    return [
         _total("backtrack", 1, backtrack["first_seconds"], moves, published.BACKTRACK_SECONDS) | steps,
-        _total("greedy", len(variants), seconds, placements, published.GREEDY_SECONDS),
+        _total("greedy", len(tours), seconds, placements, published.GREEDY_SECONDS),
     ]
-    return {"tours": pa.table(tours), "tours-totals": pa.Table.from_pylist(totals)}
 
 
 def _total(strategy: str, tours: int, seconds: float, placements: int, seconds_of_a: float) -> Row:
@@ -159,9 +164,8 @@ def _total(strategy: str, tours: int, seconds: float, placements: int, seconds_o
     }  # fmt: skip
 
 
-def _tours_chart(tables: Tables) -> str:
-    points = zip(*(tables["tours"][name].to_pylist() for name in ("tour", "seconds")), strict=True)
-    known = [(number, seconds) for number, seconds in points if seconds is not None]
+def _tours_chart(rows: Rows) -> str:
+    known = [(row["tour"], row["seconds"]) for row in rows if row["seconds"] is not None]
     title = f"{published.GREEDY_TOURS} tours of 8x8 from a8 by greedy"
     return chart_svg(title, [Line("", known)], Axis("tour"), Axis("seconds", log=True))
 
@@ -176,14 +180,8 @@ def _scaling(largest: int) -> Experiment:
         for strategy, values in kinds.items()
         for side in [*sides(largest), *(HUGE if strategy == "divide" else ())]
     }
-    table = one_row_each("scaling", _scaling_row, _SCALING_SCHEMA)
-    return Experiment("scaling", "Time to a tour of larger boards", True, trials, table, _scaling_chart)
-
-
-_SCALING_SCHEMA = pa.schema(
-    [("strategy", pa.string()), ("size", pa.int64()), ("start", pa.string()), ("seconds", pa.float64()),
-     ("iterations", pa.int64()), ("iterations_spent", pa.int64())]
-)  # fmt: skip
+    title = "Time to a tour of larger boards"
+    return Experiment("scaling", title, True, trials, one_each(_scaling_row), _scaling_chart)
 
 
 def _scaling_row(run: Run, total: Row) -> Row:
@@ -193,9 +191,9 @@ def _scaling_row(run: Run, total: Row) -> Row:
             "iterations_spent": total["iterations"]}  # fmt: skip
 
 
-def _scaling_chart(tables: Tables) -> str:
-    lines = times_of_strategies(tables["scaling"])
-    return chart_svg("A tour from the corner", lines, Axis("board size", log=True), Axis("seconds", log=True))
+def _scaling_chart(rows: Rows) -> str:
+    x, y = Axis("board size", log=True), Axis("seconds", log=True)
+    return chart_svg("A tour from the corner", times_of_strategies(rows), x, y)
 
 
 def _growth() -> Experiment:
@@ -204,21 +202,19 @@ def _growth() -> Experiment:
         "open-8": trial(8, variant="open", max=500_000),
         "open-8-plain": trial(8, variant="open", max=500_000, prune=False, write=False),
     }
-    return Experiment("growth", "Tours over iterations", False, trials, _growth_tables, _growth_chart)
+    totals = one_each(_growth_total)
+    return Experiment("growth", "Tours over iterations", False, trials, _growth_rows, _growth_chart, totals)
 
 
-def _growth_tables(runs: Runs) -> Tables:
-    run = runs["open-8"]
-    grid = np.arange(0, run.config.max + 1, run.config.max // 100)
-    columns: dict[str, list[Any]] = {"start": [], "iterations": [], "tours": []}
+def _growth_rows(runs: Runs) -> Rows:
+    run, rows = runs["open-8"], Rows()
+    grid = range(0, run.config.max + 1, run.config.max // 100)
     for job in run.progress:
         start = run.board.name(job.job.start)
-        found = list(map(run.iterations, run.parts(start)))
-        at = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-        columns["start"] += [start] * len(grid)
-        columns["iterations"] += grid.tolist()
-        columns["tours"] += np.searchsorted(at, grid, side="right").tolist()
-    return {"growth": pa.table(columns), **one_row_each("growth-totals", _growth_total)(runs)}
+        found = np.concatenate([*map(run.iterations, run.parts(start))])
+        tours = np.searchsorted(found, grid, side="right").tolist()
+        rows += [{"start": start, "iterations": at, "tours": n} for at, n in zip(grid, tours, strict=True)]
+    return rows
 
 
 def _growth_total(run: Run, total: Row) -> Row:
@@ -226,21 +222,18 @@ def _growth_total(run: Run, total: Row) -> Row:
             "seconds": total["search_seconds"]}  # fmt: skip
 
 
-def _growth_chart(tables: Tables) -> str:
-    columns = tables["growth"].to_pydict()
-    starts = list(dict.fromkeys(columns["start"]))
-    tours = np.array(columns["tours"]).reshape(len(starts), -1)
-    grid = columns["iterations"][: tours.shape[1]]
+def _growth_chart(rows: Rows) -> str:
+    by_start = grouped(rows, "start").values()
+    grid = sorted({row["iterations"] for row in rows})
+    tours = [[row["tours"] for row in of_start] for of_start in by_start]
     title, x, y = "Open tours of 8x8 over iterations", Axis("iterations"), Axis("tours")
-    return family_svg(title, grid, tours.tolist(), "each start square", "mean", x, y)
+    return family_svg(title, grid, tours, "each start square", "mean", x, y)
 
 
 def _success(largest: int) -> Experiment:
     """How often Warnsdorff's rule succeeds without backtracking, for each way to break ties: C's graph."""
     trials = dict(one for side in sides(largest) for one in _success_trials(side))
-    return Experiment(
-        "success", "Success of greedy", False, trials, one_row_each("success", _success_row), _success_chart
-    )
+    return Experiment("success", "Success of greedy", False, trials, one_each(_success_row), _success_chart)
 
 
 def _success_trials(side: int) -> Iterator[tuple[str, Config]]:
@@ -271,12 +264,11 @@ def wilson(successes: int, attempts: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _success_chart(tables: Tables) -> str:
-    rows = tables["success"].to_pylist()
-    groups = grouped(rows, lambda row: "random, from a1" if row["starts"] == "a1" else str(row["ties"]))
+def _success_chart(rows: Rows) -> str:
+    named = [row | {"ties": "random, from a1"} if row["starts"] == "a1" else row for row in rows]
     lines = [
-        Line(name, [(row["size"], row["rate"]) for row in rows], [(row["low"], row["high"]) for row in rows])
-        for name, rows in groups.items()
+        Line(ties, [(row["size"], row["rate"]) for row in rows], [(row["low"], row["high"]) for row in rows])
+        for ties, rows in grouped(named, "ties").items()
     ]
     title = "Attempts of greedy that succeed, with 95 % intervals"
     return chart_svg(title, lines, Axis("board size", log=True), Axis("success", percent=True))
@@ -290,8 +282,8 @@ def _corners(largest: int) -> Experiment:
         for side in range(5, largest + 1)
         for ties in ("roth", "squirrel")
     }
-    table = one_row_each("corners", _corners_row)
-    return Experiment("corners", "Every size from the corner", False, trials, table, _corners_chart)
+    title = "Every size from the corner"
+    return Experiment("corners", title, False, trials, one_each(_corners_row), _corners_chart)
 
 
 def _corners_row(run: Run, total: Row) -> Row:
@@ -300,9 +292,9 @@ def _corners_row(run: Run, total: Row) -> Row:
             "placed": total["iterations"], "squares": run.board.squares}  # fmt: skip
 
 
-def _corners_chart(tables: Tables) -> str:
+def _corners_chart(rows: Rows) -> str:
     lines = []
-    for ties, rows in grouped(tables["corners"].to_pylist(), lambda row: str(row["ties"])).items():
-        failures = np.cumsum([not row["found"] for row in rows]).tolist()
-        lines.append(Line(ties, list(zip((row["size"] for row in rows), failures, strict=True))))
+    for ties, of_ties in grouped(rows, "ties").items():
+        failures = accumulate(int(not row["found"]) for row in of_ties)
+        lines.append(Line(ties, [(row["size"], count) for row, count in zip(of_ties, failures, strict=True)]))
     return chart_svg("Sizes without a tour from a1, so far", lines, Axis("board size"), Axis("failures"))

@@ -14,12 +14,15 @@ The other times are from their authors' machines, some of them years old.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
 from ...model.numbers import measured_time
 
-Tables = dict[str, pa.Table]  # of a study, by name
+Row = dict[str, Any]
+Rows = list[Row]
+Tables = dict[str, Rows]  # of a study, by name
 
 # A: 900 tours of 8x8 by Warnsdorff's rule from row 7, column 0, and the first tour by backtracking from there. A step
 # is one turn of its loop, a placement or a retreat, counted from 1.
@@ -68,7 +71,7 @@ def comparison(tables: Tables) -> pa.Table:
 
 
 def _one_by_one(tables: Tables) -> Iterator[Beside]:
-    totals = {row["strategy"]: row for row in tables["tours-totals"].to_pylist()}
+    totals = {row["strategy"]: row for row in tables["tours-totals"]}
     greedy, ours = totals["greedy"], totals["backtrack"]
     what, first = f"{greedy['tours']} greedy tours of 8x8 from a8", "first tour of 8x8 from a8 by backtracking"
     yield "A", what, f"{GREEDY_SECONDS} s", measured_time(greedy["seconds"]), greedy["times_as_fast_as_a"]
@@ -78,7 +81,7 @@ def _one_by_one(tables: Tables) -> Iterator[Beside]:
 
 
 def _first_tours(tables: Tables) -> Iterator[Beside]:
-    for row in tables["first-tours"].to_pylist():
+    for row in tables["first-tours"]:
         if row["seconds_of_d"]:
             what = f"first tour of {row['size']}x{row['size']}, {row['strategy']} from {row['starts']}"
             ours = f"{measured_time(row['seconds'])}, {row['iterations']:,} placements"
@@ -86,7 +89,7 @@ def _first_tours(tables: Tables) -> Iterator[Beside]:
 
 
 def _growth(tables: Tables) -> Iterator[Beside]:
-    for row in tables["growth-totals"].to_pylist():
+    for row in tables["growth-totals"]:
         what = f"open tours of 8x8, 500,000 iterations a square{'' if row['pruned'] else ', no pruning'}, one core"
         theirs = f"{ENUMERATOR_TOURS:,} in {ENUMERATOR_SECONDS:.0f} s"
         ours = f"{row['tours']:,} in {measured_time(row['seconds'])}"
@@ -95,7 +98,7 @@ def _growth(tables: Tables) -> Iterator[Beside]:
 
 def _success(tables: Tables) -> Iterator[Beside]:
     """With random ties, from the corner: that is where its figures fit."""
-    rows = [row for row in tables["success"].to_pylist() if row["ties"] == "random" and row["starts"] == "a1"]
+    rows = [row for row in tables["success"] if row["ties"] == "random" and row["starts"] == "a1"]
     for first, last, least, most, theirs in SUCCESS:
         within = [least <= row["rate"] <= most for row in rows if first <= row["size"] <= last]
         if within:
@@ -108,7 +111,7 @@ def _success(tables: Tables) -> Iterator[Beside]:
 
 
 def _corners(tables: Tables) -> Iterator[Beside]:
-    rows = tables["corners"].to_pylist()
+    rows = tables["corners"]
     what = f"every size from 5 to {max(row['size'] for row in rows)} from a1"
     for source, ties in (("Roth", "roth"), ("Squirrel and Cull 1996", "squirrel")):
         failing = sorted(row["size"] for row in rows if row["ties"] == ties and not row["found"])

@@ -27,7 +27,6 @@ from ...view.terminal import cell
 from .experiments import Experiment, experiments
 from .published import Tables, comparison
 
-COMPARISON = "comparison"
 RUNS = "runs"
 SHOWN_ROWS = 40  # of each table on the page
 
@@ -48,26 +47,19 @@ def chosen(names: str, largest: int) -> list[Experiment]:
     return [experiment for experiment in experiments(largest) if not words or experiment.name in words]
 
 
-@dataclass
-class Findings:
-    tables: Tables
-    files: list[str]
-
-
 def study(
     folder: str,
     experiments_: list[Experiment],
-    workers: int,
+    config: Config,
     advance: Callable[[str], object],
     notice: Callable[[str], object] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
-    address: str = "",
-) -> Findings:
-    """Make the missing runs, then rewrite all tables, charts and the page.
+) -> tuple[pa.Table, int]:
+    """Make the missing runs, then rewrite all tables, charts and the page. Returns the comparison and how many files.
 
     `advance` is called after each run, `notice` when a worker is lost. Timed experiments come first, one run at a time:
-    they have the machine, or the cluster, to themselves.
+    they have the machine, or the cluster, to themselves. `config` says who works.
     """
     if is_url(folder):
         raise BadRequest(f"the output of a study must be a folder, got {folder!r}")
@@ -77,7 +69,7 @@ def study(
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
     storage, shared = open_storage(folder), os.path.abspath(folder)  # other machines have other current folders
     with storage.lock():
-        with closing(make_executor(workers, address, Handshake(shared))) as executor:
+        with make_executor(config, Handshake(shared)) as executor:
             for timed in (True, False):
                 group = [each for each in experiments_ if each.timed == timed]
                 tasks = [_task(shared, each, name) for each in group for name in each.trials]
@@ -130,38 +122,34 @@ def _make_runs(
 
 
 def _task(folder: str, experiment: Experiment, name: str) -> RunTask:
-    output = _output_of(folder, experiment, name)
+    output = os.path.join(folder, RUNS, experiment.name, name)
     return RunTask(output, f"{experiment.name}/{name}", replace(experiment.trials[name], output=output))
 
 
-def _output_of(folder: str, experiment: Experiment, name: str) -> str:
-    return os.path.join(folder, RUNS, experiment.name, name)
-
-
-def _write_findings(storage: Storage, experiments_: list[Experiment]) -> Findings:
-    tables, files = Tables(), dict[str, bytes]()
+def _write_findings(storage: Storage, experiments_: list[Experiment]) -> tuple[pa.Table, int]:
+    found, files = Tables(), dict[str, bytes]()
     for experiment in experiments_:
-        runs = {name: Run(_output_of(storage.output, experiment, name)) for name in experiment.trials}
-        made = experiment.tabulate(runs)
-        tables |= made
-        files[f"{experiment.name}.svg"] = experiment.draw(made).encode()
-    tables[COMPARISON] = comparison(tables)
+        runs = {name: Run(os.path.join(storage.output, RUNS, experiment.name, name)) for name in experiment.trials}
+        found |= experiment.tables(runs)
+        files[f"{experiment.name}.svg"] = experiment.draw(found[experiment.name]).encode()
+    compared = comparison(found)
+    tables = {name: pa.Table.from_pylist(rows) for name, rows in found.items()} | {"comparison": compared}
     files["study.md"] = _page(experiments_, tables).encode()
     for name, table in tables.items():
         files |= {f"{name}.csv": encode_csv(table), f"{name}.parquet": encode_parquet(table)}
     for name, data in files.items():
         storage.replace(name, data)
-    return Findings(tables, [storage.where(name) for name in files])
+    return compared, len(files)
 
 
-def _page(experiments_: list[Experiment], tables: Tables) -> str:
+def _page(experiments_: list[Experiment], tables: dict[str, pa.Table]) -> str:
     """Markdown: each experiment with its chart and its tables."""
-    sections = [_FOREWORD, "## Beside published figures", _table_text(tables[COMPARISON])]
+    sections = [_FOREWORD, "## Beside published figures", _table_text(tables["comparison"])]
     for experiment in experiments_:
         sections += [f"## {experiment.title}", f"![{experiment.title}]({experiment.name}.svg)"]
-        for name in tables:
-            if name == experiment.name or name.startswith(f"{experiment.name}-"):
-                sections += [f"`{name}.csv`, `{name}.parquet`", _table_text(tables[name])]
+        for name, table in tables.items():
+            if name in (experiment.name, f"{experiment.name}-totals"):
+                sections += [f"`{name}.csv`, `{name}.parquet`", _table_text(table)]
     return "\n\n".join(sections) + "\n"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Group
@@ -21,8 +21,7 @@ from ...model.literature import Published, published, published_from
 from ...model.numbers import mebibytes
 from ...model.theorems import why_no_closed_tour, why_no_tour
 from ...view.terminal import text_table
-from .counting import Effort, count_cycles, count_from, count_paths
-from .reach import cost
+from .counting import Effort, cost, count_cycles, count_from, count_paths
 
 
 @dataclass(frozen=True)
@@ -30,50 +29,36 @@ class Figure:
     """One number, what it counts, and the source of the published number that agrees."""
 
     what: str
-    count: int
     unit: str
-    source: str = ""
+    count: int
+    published: str | None = None
 
 
 @dataclass(frozen=True)
 class Start:
     """The directed tours that start on a square, and the number of squares it stands for."""
 
-    square: int
+    start: str
     squares: int
-    paths: int
-    source: str = ""
+    open: int
+    closed: int
+    published: str | None = None
 
 
 @dataclass
 class Census:
-    """The counts. `cycles` and `paths` are None if they were not counted."""
+    """The counts, of the whole board and from squares."""
 
     board: Board
     variant: str
-    cycles: int | None = None
-    paths: int | None = None
-    starts: list[Start] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)
-    effort: Effort = field(default_factory=Effort)
-    seconds: float = 0.0
+    figures: list[Figure]
+    starts: list[Start]
+    effort: Effort
+    seconds: float
 
     @property
     def why_none(self) -> str | None:
         return why_no_tour(self.board) or (why_no_closed_tour(self.board) if self.variant == "closed" else None)
-
-    @property
-    def figures(self) -> list[Figure]:
-        found = []
-        if self.paths is not None and self.cycles is not None:
-            open_ends = self.paths - 2 * self.board.length * self.cycles
-            if self.variant == "both":
-                found.append(Figure("tours", self.paths, "directed paths", self.sources.get("paths", "")))
-            found.append(Figure("open tours", open_ends, "directed"))
-            found.append(Figure("open tours", (open_ends + 1) // 2, "undirected"))  # the tour of 1x1 has no direction
-        if self.cycles is not None and self.variant != "open":
-            found.append(Figure("closed tours", self.cycles, "undirected cycles", self.sources.get("cycles", "")))
-        return found
 
 
 def problems(board: Board, variant: str, starts: Mapping[int, int]) -> list[tuple[str, int]]:
@@ -107,33 +92,46 @@ def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: E
     """Count. `starts` are the requested squares and how many each stands for; none means the whole board."""
     wanted = problems(board, variant, starts)
     refuse_unreachable(board, wanted, effort.memory)
-    began, census = time.perf_counter(), Census(board, variant, effort=effort)
-    census.cycles = count_cycles(board, effort)
-    _compare(census, "cycles", census.cycles, published(board, "cycles"))
+    began, figures, paths = time.perf_counter(), list[Figure](), None
+    cycles = count_cycles(board, effort)
+    source = _agreeing(board, "cycles", cycles, published(board, "cycles"))
     if variant != "closed" and not starts:
-        census.paths = count_paths(board, effort)
+        paths = count_paths(board, effort)
     found = {square: count_from(board, square, effort) for what, square in wanted if what == "from"}
-    for square, squares in starts.items():
-        paths = found.get(min(board.images_of(square)), 0) if variant != "closed" else 2 * census.cycles
-        known = published_from(board, square) if variant != "closed" else None
-        source = _compare(census, f"paths from {board.name(square)}", paths, known)
-        census.starts.append(Start(square, squares, paths, source))
+    each = [_start(board, variant, cycles, found, square, squares) for square, squares in starts.items()]
     if variant != "closed" and sum(starts.values()) == board.squares:
-        census.paths = sum(start.squares * start.paths for start in census.starts)
-    if census.paths is not None:
-        _compare(census, "paths", census.paths, published(board, "paths"))
-    census.seconds = time.perf_counter() - began
-    return census
+        paths = sum(start.squares * (start.open + start.closed) for start in each)
+    if paths is not None:
+        figures += _path_figures(board, paths, cycles)[variant == "open" :]
+    if variant != "open":
+        figures.append(Figure("closed tours", "undirected cycles", cycles, source))
+    return Census(board, variant, figures, each, effort, time.perf_counter() - began)
 
 
-def _compare(census: Census, what: str, count: int, known: Published | None) -> str:
-    if known is None:
-        return ""
-    if count != known.count:
+def _start(board: Board, variant: str, cycles: int, found: Mapping[int, int], square: int, squares: int) -> Start:
+    if variant == "closed":
+        return Start(board.name(square), squares, 0, 2 * cycles)
+    paths = found.get(min(board.images_of(square)), 0)
+    closed = 2 * cycles if paths else 0
+    source = _agreeing(board, f"paths from {board.name(square)}", paths, published_from(board, square))
+    return Start(board.name(square), squares, paths - closed, closed, source)
+
+
+def _path_figures(board: Board, paths: int, cycles: int) -> list[Figure]:
+    open_ends = paths - 2 * board.length * cycles
+    return [
+        Figure("tours", "directed paths", paths, _agreeing(board, "paths", paths, published(board, "paths"))),
+        Figure("open tours", "directed", open_ends),
+        Figure("open tours", "undirected", (open_ends + 1) // 2),  # the tour of 1x1 has no direction
+    ]
+
+
+def _agreeing(board: Board, what: str, count: int, known: Published | None) -> str | None:
+    """The source of the published number, if there is one; another number is an error."""
+    if known and count != known.count:
         both = f"counted {count:,}, published {known.count:,} ({known.source})"
-        raise Damaged(f"{what} of {census.board}: {both}")
-    census.sources[what] = known.source
-    return known.source
+        raise Damaged(f"{what} of {board}: {both}")
+    return known.source if known else None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ def census_view(census: Census, quiet: bool = False) -> Group:
 
 def _figure_lines(census: Census) -> list[str]:
     board = f"{census.board}{'' if census.board.missing is None else ' without its last corner'}"
-    rows = [(f"{each.what} of {board}", f"{each.count:,}", each.unit + _agreeing(each)) for each in census.figures]
+    rows = [(f"{each.what} of {board}", f"{each.count:,}", each.unit + _source(each)) for each in census.figures]
     name_width, count_width = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
     return [f"{name:{name_width}}  {count:>{count_width}}  {rest}" for name, count, rest in rows]
 
@@ -157,19 +155,13 @@ def _starts_view(census: Census) -> Table:
     shown = ["squares", *(["open", "closed", "both"] if census.variant == "both" else [census.variant])]
     table = text_table({"start": False, **dict.fromkeys(shown, True), "": False})
     for start in census.starts:
-        counts = {"squares": start.squares, "both": start.paths, **_start_counts(census, start)}
-        name = census.board.name(start.square)
-        table.add_row(name, *(f"{counts[column]:,}" for column in shown), _agreeing(start))
+        counts = asdict(start) | {"both": start.open + start.closed}
+        table.add_row(start.start, *(f"{counts[column]:,}" for column in shown), _source(start))
     return table
 
 
-def _start_counts(census: Census, start: Start) -> dict[str, int]:
-    closed = 2 * (census.cycles or 0) if start.paths else 0
-    return {"open": start.paths - closed, "closed": closed}
-
-
-def _agreeing(what: Figure | Start) -> str:
-    return f" = {what.source}" if what.source else ""
+def _source(what: Figure | Start) -> str:
+    return f" = {what.published}" if what.published else ""
 
 
 def _effort_line(census: Census) -> str:
@@ -186,15 +178,8 @@ def census_json(census: Census) -> dict[str, Any]:
         "missing": None if board.missing is None else board.name(board.missing),
         "variant": census.variant,
         "none_because": census.why_none,
-        "figures": [
-            {"what": figure.what, "unit": figure.unit, "count": figure.count, "published": figure.source or None}
-            for figure in census.figures
-        ],
-        "starts": [
-            {"start": board.name(start.square), "squares": start.squares, **_start_counts(census, start),
-             "published": start.source or None}
-            for start in census.starts
-        ],
+        "figures": list(map(asdict, census.figures)),
+        "starts": list(map(asdict, census.starts)),
         "seconds": census.seconds,
         **{name: getattr(effort, name) for name in ("states", "peak_states", "peak_bytes")},
-    }  # fmt: skip
+    }

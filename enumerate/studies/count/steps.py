@@ -35,8 +35,7 @@ class Problem:
     """Count the cycles that visit each square once."""
 
     order: list[int]
-    extras: tuple[int, ...]  # always on the frontier; numbered after the squares of the board
-    joined: bool  # whether the two extra squares are joined from the start
+    extras: tuple[int, ...]  # always on the frontier; numbered after the squares of the board; two are joined already
     neighbours: dict[int, frozenset[int]]
     mirror: dict[int, int]
     unlike: frozenset[int]  # until these squares are processed, the board differs from its mirror image
@@ -50,13 +49,13 @@ class Step(NamedTuple):
 
 
 def cycles_problem(board: Board) -> Problem:
-    return _problem(board, (), False, None)
+    return _problem(board, (), None)
 
 
 def paths_problem(board: Board) -> Problem:
     """Each undirected path is one cycle."""
     dark, light = _colours(board)
-    return _problem(board, (dark, light) if len(dark) == len(light) else (dark,), len(dark) == len(light), None)
+    return _problem(board, (dark, light) if len(dark) == len(light) else (dark,), None)
 
 
 def paths_from_problem(board: Board, start: int) -> Problem:
@@ -64,7 +63,7 @@ def paths_from_problem(board: Board, start: int) -> Problem:
     colours = _colours(board)
     end_is_dark = board.length % 2 == 1 or not board.is_dark(start)
     ends = colours[0 if end_is_dark else 1] - {start}
-    return _problem(board, (frozenset({start}), ends), True, start)
+    return _problem(board, (frozenset({start}), ends), start)
 
 
 def _colours(board: Board) -> tuple[frozenset[int], frozenset[int]]:
@@ -73,7 +72,7 @@ def _colours(board: Board) -> tuple[frozenset[int], frozenset[int]]:
     return dark, squares - dark
 
 
-def _problem(board: Board, extras: tuple[frozenset[int], ...], joined: bool, start: int | None) -> Problem:
+def _problem(board: Board, extras: tuple[frozenset[int], ...], start: int | None) -> Problem:
     names = tuple(range(board.squares, board.squares + len(extras)))
     near = dict(zip(names, extras, strict=True))
     neighbours = {
@@ -90,17 +89,14 @@ def _problem(board: Board, extras: tuple[frozenset[int], ...], joined: bool, sta
 
     mirror = _mirror(width, across, along) | dict(zip(names, names if width % 2 else names[::-1], strict=True))
     order = sorted(neighbours, key=turn)
-    return Problem(order, names, joined, neighbours | near, mirror, _unlike(board, width, mirror, start))
+    return Problem(order, names, neighbours | near, mirror, _unlike(board, mirror, start))
 
 
-def _unlike(board: Board, width: int, mirror: dict[int, int], start: int | None) -> frozenset[int]:
-    """The squares by which the board differs from its mirror image until they are processed."""
-    if start is not None and width % 2 == 0:
+def _unlike(board: Board, mirror: dict[int, int], start: int | None) -> frozenset[int]:
+    """The squares whose neighbours are not those of their mirror images."""
+    if start is not None and min(board.rows, board.cols) % 2 == 0:
         return frozenset(range(board.squares))  # the mirror swaps the colours, and a path from here ends on one of them
-    found = set() if start is None or mirror[start] == start else {start}
-    if board.missing is not None and mirror[board.missing] != board.missing:
-        found.add(mirror[board.missing])
-    return frozenset(found)
+    return frozenset() if start is None or mirror[start] == start else frozenset({start})
 
 
 def _coordinates(board: Board, early: int | None) -> tuple[list[int], list[int]]:
@@ -120,42 +116,35 @@ def _mirror(width: int, across: list[int], along: list[int]) -> dict[int, int]:
     return {square: square_at[width - 1 - across[square], along[square]] for square in range(len(across))}
 
 
-def longest_frontier(problem: Problem) -> int:
-    longest, done, frontier = 0, set(), set(problem.extras)
+def _walk(problem: Problem) -> Iterator[tuple[int, set[int], set[int]]]:
+    """Each square in its turn, and then all that is left, and what of it is on the frontier."""
+    left, frontier = {*problem.extras, *problem.order}, set(problem.extras)
     for square in problem.order:
-        done.add(square)
-        frontier |= problem.neighbours[square] - done
-        frontier.discard(square)
-        longest = max(longest, len(frontier))
-    return longest
+        left.discard(square)
+        frontier = (frontier | problem.neighbours[square]) & left
+        yield square, left, frontier
+
+
+def longest_frontier(problem: Problem) -> int:
+    return max(len(frontier) for _, _, frontier in _walk(problem))
 
 
 def steps(problem: Problem) -> Iterator[Step]:
     """The steps in order. A frontier is a list of squares, extra squares first, then in the order of the steps."""
     turns = {square: turn for turn, square in enumerate([*problem.extras, *problem.order])}
-    done: set[int] = set()
-    unpaired: set[int] = set()
-    unlike = set(problem.unlike)
-    frontier = list(problem.extras)
-    for square in problem.order:
-        done.add(square)
-        unlike.discard(square)
-        if problem.mirror[square] != square and problem.mirror[square] in turns:
-            unpaired ^= {min(square, problem.mirror[square])}
-        later = problem.neighbours[square] - done
-        after = sorted((set(frontier) | later) - {square}, key=turns.__getitem__)
-        is_symmetric = not unlike and not unpaired and {problem.mirror[each] for each in after} == set(after)
-        yield _step(problem, square, frontier, after, later, done, is_symmetric)
-        frontier = after
+    before = list(problem.extras)
+    for square, left, frontier in _walk(problem):
+        after = sorted(frontier, key=turns.__getitem__)
+        yield _step(problem, square, before, after, left)
+        before = after
 
 
-def _step(
-    problem: Problem, square: int, before: list[int], after: list[int], later: frozenset[int], done: set[int],
-    is_symmetric: bool,
-) -> Step:  # fmt: skip
+def _step(problem: Problem, square: int, before: list[int], after: list[int], left: set[int]) -> Step:
     place = {each: i for i, each in enumerate([*after, square])}
-    later_places = sorted(place[each] for each in later)
-    left = len(problem.order) + len(problem.extras) - len(done)
+    later_places = sorted(place[each] for each in problem.neighbours[square] & left)
+    is_symmetric = not problem.unlike & left and all(
+        {problem.mirror[each] for each in squares} == set(squares) for squares in (left, after)
+    )
     mirror = _ints(place[problem.mirror[each]] for each in after) if is_symmetric else _ints(())
     arrays = (
         len(before),
@@ -163,8 +152,8 @@ def _step(
         _ints(place[each] for each in place if each not in before),
         _ints(later_places),
         _ints(combinations(later_places, 2)).reshape(-1, 2),
-        _ints(_tight(problem, {each: place[each] for each in after}, done)).reshape(-1, 3),
-        np.uint64(2 ** len(after) - 1 if left == len(after) else NOT_YET),
+        _ints(_tight(problem, {each: place[each] for each in after}, left)).reshape(-1, 3),
+        np.uint64(2 ** len(after) - 1 if len(left) == len(after) else NOT_YET),
         np.arange(len(after)),
         mirror,
         np.empty(len(after) + 1, dtype=np.int64),
@@ -172,11 +161,11 @@ def _step(
     return Step(square, len(after), mirror, arrays)
 
 
-def _tight(problem: Problem, place: dict[int, int], done: set[int]) -> Iterator[tuple[int, int, int]]:
+def _tight(problem: Problem, place: dict[int, int], left: set[int]) -> Iterator[tuple[int, int, int]]:
     """The squares that depend on the frontier for their two moves, see `kernels.frontier`."""
     near = {each for square in place if square not in problem.extras for each in problem.neighbours[square]}
-    for square in sorted((near | set(place)) - done):
-        unprocessed = problem.neighbours[square] - done
+    for square in sorted((near | set(place)) & left):
+        unprocessed = problem.neighbours[square] & left
         on_frontier = [place[each] for each in unprocessed if each in place]
         spare = len(unprocessed) - len(on_frontier)
         if spare < 2:
