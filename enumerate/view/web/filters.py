@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from ...model.errors import BadRequest
 from ...model.jobs import Part, SliceResult
 from ...model.tour import SYMMETRIES
 from ...model.values import in_range
+from ..export import Exported, facts
 from .live_run import Snapshot
 
 SORTS = ("first", "last")  # found first, or last
@@ -43,21 +43,18 @@ class Wanted:
         return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
 
     def parts(self, result: SliceResult) -> list[Part]:
-        return [part for part in result.tour_parts if self.variant in ("", part.holds)]
+        """Those of a slice that can hold wanted tours."""
+        parts = (part for part in result.tour_parts if self.variant in ("", part.holds))
+        return [part for part in parts if self._symmetric(part, result)]
 
     def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
         """How many tours of some parts of a slice are wanted, if the record shows it."""
-        rows, rows_of_slice = (sum(part.rows for part in some) for some in (parts, result.tour_parts))
+        rows = sum(part.rows for part in result.tour_parts)
+        structured = min(result.structured, rows)  # a run that only counts has no rows
+        structured = {"yes": structured, "no": rows - structured}.get(self.structured, rows)
         symmetric = sum(self._symmetric(part, result) for part in parts)
-        if not self.structured or symmetric == 0:
-            return symmetric
-        if len(parts) < len(result.tour_parts) and 0 < result.structured < rows_of_slice:
-            return None
-        structured = min(result.structured, rows)  # without all parts, it is none or all
-        count = structured if self.structured == "yes" else rows - structured
-        if count in (0, rows):
-            return min(count, symmetric)
-        return count if symmetric == rows else None
+        # How many are both is known only if all are one of the two, or none is.
+        return min(structured, symmetric) if {structured, symmetric} & {0, rows} else None
 
     def _symmetric(self, part: Part, result: SliceResult) -> int:
         """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
@@ -67,21 +64,11 @@ class Wanted:
         return sum(counts.get(SYMMETRIES[code], 0) for code in self.codes)
 
 
-@dataclass(frozen=True)
-class Found:
-    number: int  # in the selection, from 1
-    position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
-    start: str
-    variant: str
-    squares: list[int]
-    iteration: int
-    structured: bool
-    symmetry: str
-    columns: dict[str, Any]  # of the strategy
+@dataclass(frozen=True, kw_only=True)
+class Found(Exported):
+    """A tour of a selection."""
 
-    @property
-    def is_closed(self) -> bool:
-        return self.variant == "closed"
+    position: int  # among the tours of its start square and variant, from 1; stays the same while a run grows
 
 
 class Selection:
@@ -90,7 +77,7 @@ class Selection:
     def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
         self.run, self.wanted = snapshot.run, wanted
         start = self.run.board.square(wanted.start) if wanted.start else None
-        results = ((result, self._count(self.wanted.parts(result), result)) for result in snapshot.results(start))
+        results = ((result, self._count(result)) for result in snapshot.results(start))
         counts = [(result, count) for result, count in results if count]
         self.slices = [result for result, _ in counts]
         self.ends = np.cumsum([0, *(count for _, count in counts)], dtype=np.int64)  # the first is where they begin
@@ -113,13 +100,13 @@ class Selection:
         in_range("number", number, 1, len(self))
         return self.page(number - 1, 1, sort)[0]
 
-    def _count(self, parts: Sequence[Part], result: SliceResult) -> int:
+    def _count(self, result: SliceResult) -> int:
+        parts = self.wanted.parts(result)
         known = self.wanted.count(parts, result)
-        if known is not None:
-            return known
-        if len(parts) > 1:
-            return sum(self._count([part], result) for part in parts)
-        return _count(_Source(parts[0].sha256, self.run, parts[0]), self.wanted.structured, self.wanted.codes)
+        return sum(_count(self._kinds(part)) for part in parts) if known is None else known
+
+    def _kinds(self, part: Part) -> _Kinds:
+        return _Kinds(part, self.wanted.structured, self.wanted.codes, self.run)
 
     def _found(self, numbers: range) -> Iterator[Found]:
         """The tours with these numbers, from 0 and ascending."""
@@ -129,53 +116,41 @@ class Selection:
             for part in self.wanted.parts(result):
                 if at >= numbers.stop:
                     return
-                count = self._count([part], result)
-                here = range(max(numbers.start - at, 0), min(numbers.stop - at, count))
-                if here:
-                    yield from self._in_part(part, result, here, at + 1, whole=count == part.rows)
-                at += count
+                whole = self.wanted.count([part], result) == part.rows
+                rows = np.arange(part.rows) if whole else _matching_rows(self._kinds(part))
+                first = max(numbers.start - at, 0)
+                if first < len(rows):
+                    yield from self._in_part(part, result, rows[first : numbers.stop - at].tolist(), at + first + 1)
+                at += len(rows)
 
-    def _in_part(self, part: Part, result: SliceResult, which: range, first: int, whole: bool) -> Iterator[Found]:
-        """Some of the selected tours of a part; `first` is the number of the first of all."""
-        rows = list(which)
-        if not whole:
-            source = _Source(part.sha256, self.run, part)
-            rows = _matching_rows(source, self.wanted.structured, self.wanted.codes)[which.start : which.stop].tolist()
+    def _in_part(self, part: Part, result: SliceResult, rows: Sequence[int], first: int) -> Iterator[Found]:
+        """Some of the wanted tours of a part; `first` is the number of the first of them."""
         before = getattr(result.before, f"tours_{part.holds}")
         batch = self.run.pick(part, rows)
         for index, row in enumerate(rows):
-            yield Found(
-                number=first + which[index],
-                position=before + row + 1,
-                start=result.start or self.run.board.name(int(batch.tours[index, 0])),
-                variant=part.holds,
-                squares=batch.tours[index].tolist(),
-                iteration=int(batch.iterations[index]),
-                structured=bool(batch.structured[index]),
-                symmetry=SYMMETRIES[batch.symmetry[index]],
-                columns=self.run.more_of(batch, index),
-            )
+            yield Found(number=first + index, position=before + row + 1, **facts(self.run, batch, index))
 
 
 @dataclass(frozen=True)
-class _Source:
-    """A part of a run; a cache compares its content only."""
+class _Kinds:
+    """The wanted tours of a part by their kinds; a cache compares its content and not the run."""
 
-    sha256: str
+    part: Part
+    structured: str
+    codes: tuple[int, ...]
     run: Run = field(compare=False)
-    part: Part = field(compare=False)
 
 
 @lru_cache(maxsize=50_000)
-def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
-    return len(_matching_rows(source, structured, codes))
+def _count(kinds: _Kinds) -> int:
+    return len(_matching_rows(kinds))
 
 
 @lru_cache(maxsize=16)  # of at most two megabytes each
-def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
-    mask = np.ones(source.part.rows, dtype=np.bool_)
-    if structured:
-        mask &= source.run.structured(source.part) == (structured == "yes")
-    if len(codes) < len(SYMMETRIES):
-        mask &= np.isin(source.run.symmetries(source.part), codes)
+def _matching_rows(kinds: _Kinds) -> NDArray[np.int32]:
+    mask = np.ones(kinds.part.rows, dtype=np.bool_)
+    if kinds.structured:
+        mask &= kinds.run.structured(kinds.part) == (kinds.structured == "yes")
+    if len(kinds.codes) < len(SYMMETRIES):
+        mask &= np.isin(kinds.run.symmetries(kinds.part), kinds.codes)
     return np.flatnonzero(mask).astype(np.int32)
