@@ -53,14 +53,8 @@ def site(runs):
     return client(runs)
 
 
-def client(place, **options):
-    app = make_app(str(place), **options)
-    return TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
-
-
-def fresh_client(place):
-    """Every request looks at the records anew."""
-    return client(place, fresh_seconds=0.0)
+def client(place):
+    return TestClient(make_app(str(place)), base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +222,7 @@ def damaged(runs, tmp_path):
 
 
 def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     part = next((damaged / "closed-6x6").rglob("start=a1/part-*.parquet"))
     data = bytearray(part.read_bytes())
     data[100] ^= 1  # in the first row group
@@ -242,7 +236,7 @@ def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
 
 @pytest.mark.parametrize("name", ["_run/run.json", "_run/commits/000000-0000-to-30000.json"])
 def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
-    site = fresh_client(damaged)
+    site = client(damaged)
     (damaged / "closed-6x6" / name).write_text("{", encoding="utf-8")
     listed = site.get("/")
     assert listed.status_code == 200
@@ -254,12 +248,12 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
 
 
 def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     assert site.get("/runs/closed-6x6").status_code == 200
     (damaged / "closed-6x6").rename(damaged / "renamed")
     assert site.get("/runs/closed-6x6").status_code == 404
     assert site.get("/runs/renamed").status_code == 200
-    alone = fresh_client(damaged / "renamed")
+    alone = client(damaged / "renamed")
     shutil.rmtree(damaged / "renamed")
     answer = alone.get("/runs/renamed")
     assert answer.status_code == 404
@@ -269,7 +263,7 @@ def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
 def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_path):
     place = tmp_path / "run"
     make_run(place, **{**BOTH, "max": 5_000})
-    site = fresh_client(place)
+    site = client(place)
     before = site.get("/runs/run/status.json").json()
     assert site.get("/runs/run/status.json").json() == before
     make_run(place, **{**BOTH, "max": 8_000})
@@ -285,7 +279,7 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
 
 def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
     """So it is while a search is at work."""
-    site = fresh_client(damaged)
+    site = client(damaged)
     record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
     data = record.read_bytes()
     record.unlink()
@@ -297,7 +291,7 @@ def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
 
 
 def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
