@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, groupby, pairwise
-from math import ceil, floor, log10
+from itertools import cycle, groupby, pairwise
+from math import ceil, floor, log10, nan
 from xml.sax.saxutils import escape
 
 WIDTH, TOP, FOOT, MARGIN = 720, 46, 334, 24  # of the card, and the top and bottom of the plot's frame
@@ -22,12 +22,14 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#2
 DASHES = ("none", "8 4", "2 3", "10 3 2 3", "16 4", "5 3", "10 3 2 3 2 3", "4 2 1 2")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+GAP = (nan, nan)  # between two curves of one line
+
 Run = list[tuple[float, ...]]  # points without a gap: (x, y) of a line or (x, low, high) of a band
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve. Without a name it is not in the legend and looks like the line before it."""
+    """One curve, which has a gap where an axis cannot show its values. Without a name it is not in the legend."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -77,8 +79,8 @@ class _Series:
 
 
 def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
-    """The chart as one self-contained SVG document. A line has a gap where an axis cannot show its values."""
-    series = _series(lines, x, y)
+    """The chart as one self-contained SVG document."""
+    series = list(_series(lines, x, y))
     rows = [row for one in series for run in (*one.curve, *one.band) for row in run]
     across, up = _scales(rows, x, y)
     legend, depth = _legend([one for one in series if one.line.name])
@@ -98,9 +100,11 @@ def chart_svg(title: str, lines: Sequence[Line], x: Axis, y: Axis) -> str:
 def family_svg(
     title: str, grid: Sequence[float], rows: Sequence[Sequence[float]], each: str, mean: str, x: Axis, y: Axis
 ) -> str:
-    """A faint line for each row of values on one grid, unless there are too many, and their mean."""
-    shown = rows if len(rows) <= CLOUD else []
-    lines = [Line(each if row is rows[0] else "", list(zip(grid, row, strict=True)), faint=True) for row in shown]
+    """A faint curve for each row of values on one grid, unless there are too many, and their mean."""
+    lines = []
+    if 0 < len(rows) <= CLOUD:
+        points = [point for row in rows for point in (*zip(grid, row, strict=True), GAP)]
+        lines.append(Line(each, points, faint=True))
     if rows:
         means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
         lines.append(Line(mean, list(zip(grid, means, strict=True))))
@@ -159,11 +163,10 @@ def _spread(low: float, high: float, full: bool) -> tuple[float, float]:
 def _linear_ticks(low: float, high: float) -> list[Decimal]:
     """Multiples of a step of 1, 2 or 5 times a power of ten, the one that is nearest to a fifth of the range."""
     ideal = log10((high - low) / 5)
-    steps = [(digit, exponent) for exponent in (floor(ideal), floor(ideal) + 1) for digit in (1, 2, 5)]
-    digit, exponent = min(steps, key=lambda step: abs(log10(step[0]) + step[1] - ideal))
-    step = float(Decimal(digit).scaleb(exponent))
-    first, last = floor(low / step + NOISE), ceil(high / step - NOISE)
-    return [Decimal(number * digit).scaleb(exponent) for number in range(first, last + 1)]
+    steps = [Decimal(digit).scaleb(exponent) for exponent in (floor(ideal), floor(ideal) + 1) for digit in (1, 2, 5)]
+    step = min(steps, key=lambda step: abs(log10(step) - ideal))
+    first, last = floor(low / float(step) + NOISE), ceil(high / float(step) - NOISE)
+    return [number * step for number in range(first, last + 1)]
 
 
 def _log_ticks(low: float, high: float) -> list[Decimal]:
@@ -177,16 +180,10 @@ def _log_ticks(low: float, high: float) -> list[Decimal]:
     return numbers[max(first, 0) : bisect_left(numbers, Decimal(high * (1 - NOISE))) + 1]
 
 
-def _series(lines: Sequence[Line], x: Axis, y: Axis) -> list[_Series]:
-    found = []
-    # Each name begins a new style, except that of the first line.
-    styles = accumulate(bool(line.name) and index > 0 for index, line in enumerate(lines))
-    for line, style in zip(lines, styles, strict=True):
+def _series(lines: Sequence[Line], x: Axis, y: Axis) -> Iterator[_Series]:
+    for line, (colour, dash) in zip(lines, cycle(zip(COLOURS, DASHES, strict=True)), strict=False):
         band = [(at, *ends) for (at, _), ends in zip(line.points, line.band, strict=True)] if line.band else []
-        dash = "none" if line.faint else DASHES[style % len(DASHES)]
-        colour = COLOURS[style % len(COLOURS)]
-        found.append(_Series(line, colour, dash, _runs(line.points, x, y), _runs(band, x, y)))
-    return found
+        yield _Series(line, colour, "none" if line.faint else dash, _runs(line.points, x, y), _runs(band, x, y))
 
 
 def _runs(rows: Iterable[tuple[float, ...]], x: Axis, y: Axis) -> list[Run]:

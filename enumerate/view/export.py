@@ -7,15 +7,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
 from ..catalog.reader import Run
+from ..model.batch import Batch
 from ..model.board import Board
 from ..model.errors import BadRequest
-from ..model.jobs import Part
-from ..model.tour import SYMMETRIES, Tours, as_text
+from ..model.tour import SYMMETRIES, as_text
 from ..model.values import one_of
 from ..search.strategy import strategy_of
 from .picture import SVG_SQUARES, tour_svg
@@ -26,33 +28,54 @@ COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# One tour in each text format.
+# One tour in each format.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exported:
+    """A tour and all that a run holds of it."""
+
     number: int  # in this export, from 1
     start: str
     variant: str
     structured: bool
     symmetry: str
     iteration: int
-    squares: Tours
+    squares: list[int]
     columns: dict[str, Any]  # of the strategy
 
     @property
-    def kind(self) -> str:
-        """The name of its file with `--split kind`."""
-        return f"{self.variant}-{'structured' if self.structured else 'unstructured'}"
+    def is_closed(self) -> bool:
+        return self.variant == "closed"
+
+    def file(self, split: str) -> str:
+        """The name of its file in a folder; one of its own if it is a picture."""
+        kind = "structured" if self.structured else "unstructured"
+        names = {"start": self.start, "kind": f"{self.variant}-{kind}"}
+        return names.get(split, f"{self.number:06d}-{self.start}-{self.variant}")
+
+
+def facts(run: Run, batch: Batch, row: int) -> dict[str, Any]:
+    """What is exported of one tour of a batch, beside its number."""
+    squares = batch.tours[row].tolist()
+    return {
+        "start": run.board.name(squares[0]),
+        "variant": "closed" if batch.closed[row] else "open",
+        "structured": bool(batch.structured[row]),
+        "symmetry": SYMMETRIES[batch.symmetry[row]],
+        "iteration": int(batch.iterations[row]),
+        "squares": squares,
+        "columns": run.more_of(batch, row),
+    }
 
 
 def _txt(board: Board, tour: Exported) -> str:
     """A line about the tour, the board with its numbers, and an empty line."""
     words = [tour.variant, *(["structured"] if tour.structured else [])]
     words += [tour.symmetry] if tour.symmetry != SYMMETRIES[0] else []
-    end = board.name(int(tour.squares[-1]))
+    end = board.name(tour.squares[-1])
     about = f"{tour.number}: {', '.join(words)}, from {tour.start} to {end}, found after {tour.iteration} iterations"
-    return f"{about}\n{as_text(board, tour.squares)}\n\n"
+    return f"{about}\n{as_text(board, np.array(tour.squares))}\n\n"
 
 
 COLUMNS = ("number", "start", "variant", "structured", "symmetry", "iteration")
@@ -72,7 +95,11 @@ def _jsonl(board: Board, tour: Exported) -> str:
     return json.dumps({**values, **more, "tour": _path(board, tour)}) + "\n"
 
 
-FORMATS: dict[str, Callable[[Board, Exported], str]] = {"txt": _txt, "csv": _csv, "jsonl": _jsonl}
+def _svg(board: Board, tour: Exported) -> str:
+    return tour_svg(board, tour.squares, tour.is_closed)
+
+
+FORMATS: dict[str, Callable[[Board, Exported], str]] = {"txt": _txt, "csv": _csv, "jsonl": _jsonl, "svg": _svg}
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +110,7 @@ def _names(board: Board) -> Sequence[str]:
 
 def _path(board: Board, tour: Exported) -> list[str]:
     names = _names(board)
-    return [names[square] for square in tour.squares.tolist()]
+    return [names[square] for square in tour.squares]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,11 +126,10 @@ class Choice:
     variant: str | None = None
     max: int = 0  # 0: all
     split: str = ""  # one file, or one for each of SPLITS
-    batch_squares: int = 2**18  # of the tours that are split at a time
     max_pictures: int = 10_000
 
     def __post_init__(self) -> None:
-        one_of("format", self.format, (*FORMATS, "svg"))
+        one_of("format", self.format, tuple(FORMATS))
         if self.split:
             one_of("split", self.split, SPLITS)
         if self.split and self.format == "svg":
@@ -121,31 +147,22 @@ def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tupl
         return _write(run, choice, tours, stdout), []
     if choice.format == "svg":
         _refuse_pictures(run, choice)
-        return _export_pictures(run, tours, _new_folder(output))
-    if choice.split:
-        return _export_split(run, choice, tours, _new_folder(output))
+    if choice.split or choice.format == "svg":
+        return _export_folder(run, choice, tours, _new_folder(output))
     return _export_file(run, choice, tours, Path(output))
 
 
 def chosen_tours(run: Run, choice: Choice) -> Iterator[Exported]:
     """The tours one after the other, in the order of the run."""
-    numbers = count(1)
-    tours = (tour for part in run.parts(choice.start, choice.variant) for tour in _tours_of(run, part, numbers))
-    return islice(tours, choice.max or None)
+    batches = (batch for part in run.parts(choice.start, choice.variant) for batch in run.read_part(part, BATCH_TOURS))
+    tours = (facts(run, batch, row) for batch in batches for row in range(len(batch.tours)))
+    return (Exported(number=number, **tour) for number, tour in enumerate(islice(tours, choice.max or None), 1))
 
 
-def _tours_of(run: Run, part: Part, numbers: Iterator[int]) -> Iterator[Exported]:
-    for batch in run.read_part(part, BATCH_TOURS):
-        columns = (batch.structured.tolist(), batch.symmetry.tolist(), batch.iterations.tolist(), batch.tours)
-        for row, (structured, symmetry, iteration, squares) in enumerate(zip(*columns, strict=True)):
-            start, more = run.board.name(int(squares[0])), run.more_of(batch, row) if batch.more else {}
-            symmetry_name = SYMMETRIES[symmetry]
-            yield Exported(next(numbers), start, part.holds, structured, symmetry_name, iteration, squares, more)
-
-
-def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO) -> int:
+def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO, header: bool = True) -> int:
     form = FORMATS[choice.format]
-    stream.write(_header(run, choice))
+    if header:
+        stream.write(_header(run, choice))
     written = 0
     for tour in tours:
         stream.write(form(run.board, tour))
@@ -174,30 +191,21 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
     return written, [path]
 
 
-def _export_split(run: Run, choice: Choice, tours: Iterator[Exported], folder: Path) -> tuple[int, list[Path]]:
-    """A file for each start square or kind, a table of counts, and with kinds also one of times, if there are any."""
-    form, header = FORMATS[choice.format], _header(run, choice)
+def _export_folder(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
+    """A file for each picture, start square or kind; of these also a table of counts, and of kinds one of times."""
     counts: dict[str, int] = {}
-    while batch := list(islice(tours, max(1, choice.batch_squares // run.board.squares))):
-        texts: dict[str, list[str]] = {}
-        for tour in batch:
-            texts.setdefault(tour.start if choice.split == "start" else tour.kind, []).append(form(run.board, tour))
-        for name, lines in texts.items():
-            with open(folder / f"{name}.{choice.format}", "a", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(lines if name in counts else [header, *lines])
-            counts[name] = counts.get(name, 0) + len(lines)
-    tables = {COUNTS: counts_csv(choice.split, counts)}
+    for name, group in groupby(tours, lambda tour: tour.file(choice.split)):
+        with open(folder / f"{name}.{choice.format}", "a", encoding="utf-8", newline="\n") as stream:
+            counts[name] = counts.get(name, 0) + _write(run, choice, group, stream, header=name not in counts)
+    tables = {}
+    if choice.split:
+        tables[COUNTS] = _csv_text([(choice.split, "tours"), *counts.items(), ("total", sum(counts.values()))])
     if strategy_of(run.config).has_times and choice.split == "kind":
         tables[TIMES] = times_csv(run, choice)
     for name, text in tables.items():
         (folder / name).write_text(text, encoding="utf-8")
     files = [*(f"{name}.{choice.format}" for name in counts), *tables]
     return sum(counts.values()), [folder / name for name in files]
-
-
-def counts_csv(split: str, counts: dict[str, int]) -> str:
-    """The number of tours in each file, and in all."""
-    return _csv_text([(split, "tours"), *counts.items(), ("total", sum(counts.values()))])
 
 
 def times_csv(run: Run, choice: Choice) -> str:
@@ -216,15 +224,6 @@ def _number(value: float | None) -> str:
 
 def _csv_text(rows: Iterable[Iterable[object]]) -> str:
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
-
-
-def _export_pictures(run: Run, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
-    files = []
-    for tour in tours:
-        path = folder / f"{tour.number:06d}-{tour.start}-{tour.variant}.svg"
-        path.write_text(tour_svg(run.board, tour.squares.tolist(), tour.variant == "closed"), encoding="utf-8")
-        files.append(path)
-    return len(files), files
 
 
 def _refuse_pictures(run: Run, choice: Choice) -> None:

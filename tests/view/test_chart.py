@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enumerate.view.chart import Axis, Line, Scale, chart_svg, tick_labels, ticks
+from enumerate.view.chart import Axis, Line, Scale, chart_svg, family_svg, tick_labels, ticks
 
 LINEAR, LOG, RATE = Axis("plain"), Axis("decades", log=True), Axis("rate", percent=True)
 SIZES = [5, 6, 8, 12, 20, 50, 100, 400]
@@ -202,10 +202,11 @@ def test_named_lines_differ_in_colour_and_in_dashes():
     assert len({shape.get("stroke-dasharray") for shape in shapes}) == 8
 
 
-def test_lines_without_a_name_look_like_the_line_before():
-    family = [Line("" if start else "one start", [(0, 0), (1, start)], faint=True) for start in range(64)]
-    picture = drawn(*family, Line("mean", [(0, 0), (1, 32)]))
+def test_the_curves_of_a_family_look_alike_and_are_one_entry_of_the_legend():
+    rows = [[0, end] for end in range(64)]
+    picture = ElementTree.fromstring(family_svg("A family", [0, 1], rows, "one start", "mean", LINEAR, LINEAR))
     colours = [shape.get("stroke") for shape in found(picture, "polyline")]
+    assert len(colours) == 65
     assert len(set(colours[:64])) == 1
     assert colours[64] != colours[0]
     assert [text for text in texts(picture) if text in {"", "one start", "mean"}] == ["one start", "mean"]

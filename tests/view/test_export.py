@@ -91,8 +91,8 @@ def test_one_file_for_each_start_square_and_a_table_of_counts(place, paths, tmp_
     assert counts["total"] == str(len(paths))
 
 
-def test_kinds_of_tours_are_kept_apart_even_if_few_tours_are_split_at_a_time(place, paths, tmp_path):
-    choice = exporting.Choice("csv", max=400, split="kind", batch_squares=200)
+def test_kinds_of_tours_are_kept_apart_though_they_alternate(place, paths, tmp_path):
+    choice = exporting.Choice("csv", max=400, split="kind")
     exporting.export(Run(place), choice, str(tmp_path / "out"), sys.stdout)
     found = []
     for path in (tmp_path / "out").glob("*-*.csv"):

@@ -20,10 +20,10 @@ from ...model.numbers import plain, short, short_time
 from ...model.tour import as_text
 from ...model.values import in_range
 from ...search.strategy import identity_of, strategy_of
-from ..picture import PNG_SQUARES, SVG_SQUARES, Heat, heat_svg, tour_png, tour_svg
+from ..picture import CELL, PNG_SQUARES, SVG_SQUARES, board_svg, centre, shade_of, tour_png, tour_svg
 from .filters import Found, Selection
 from .live_run import Library, LiveRun, Snapshot, path_of
-from .pages import CHOICES, MEASURES, Query, page, parse_query
+from .pages import CHOICES, MEASURES, TEMPLATES, Query, page, parse_query
 
 PLAYER_SQUARES = 10_000  # a browser cannot animate more
 LARGE_SQUARES = 1_000  # a large picture of a larger board has no numbers until the player draws it
@@ -45,19 +45,15 @@ View = Callable[[Snapshot, Query], Response]
 
 
 def routes(library: Library) -> list[BaseRoute]:
-    def view(make: View) -> Callable[[Request], Response]:
-        """A handler for the run in the address."""
-
-        def handler(request: Request) -> Response:
-            run = library.run(request.path_params["name"])
-            return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
-
-        return handler
+    def answer(make: View, request: Request) -> Response:
+        """What `make` makes of the run in the address."""
+        run = library.run(request.path_params["name"])
+        return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
 
     def home(_: Request) -> Response:
         if library.is_run:
-            return RedirectResponse(path_of(library.names()[0]))
-        return page("runs.html", "runs", runs=[_summary(library.run(name)) for name in library.names()])
+            return RedirectResponse(path_of(library.runs()[0].name))
+        return page("runs.html", "runs", runs=[_summary(run) for run in library.runs()])
 
     pages: dict[str, View] = {
         "": partial(overview, "run.html"),
@@ -68,7 +64,7 @@ def routes(library: Library) -> list[BaseRoute]:
         "/tour": tour_page,
         **{f"/tour.{ending}": partial(tour_file, ending) for ending in FILES},
     }
-    return [Route("/", home), *(Route(f"/runs/{{name}}{end}", view(make)) for end, make in pages.items())]
+    return [Route("/", home), *(Route(f"/runs/{{name}}{end}", partial(answer, make)) for end, make in pages.items())]
 
 
 def _summary(run: LiveRun) -> dict[str, Any]:
@@ -108,13 +104,20 @@ def described(now: Snapshot, most_rows: int) -> dict[str, Any]:
     }
 
 
-def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
-    """The map, with links below `path` if there is one; None if the board is too large for a map."""
+def heat_map(now: Snapshot, query: Query, tours: str = "") -> Markup | None:
+    """The map, with links if there is an address of tours; None if the board is too large for a map."""
     board = now.run.board
     if board.squares > MAP_SQUARES or not now.has_starts:
         return None
-    squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in now.rows}
-    return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
+    measured = {board.square(row["start"]): (row, *_measured(row, query.by)) for row in now.rows}
+    values = [value for _, value, _ in measured.values() if value]
+    ends = max(values, default=0.0), min(values, default=0.0)
+    cells = [
+        {"middle": centre(board, square), "row": row, "text": text, "shade": shade_of(value, *ends) if value else ""}
+        for square, (row, value, text) in sorted(measured.items())
+    ]
+    drawn = TEMPLATES.get_template("_heat.html").render(cells=cells, side=CELL, query=query, tours=tours)
+    return Markup(board_svg(board, f"Start squares by {MEASURES[query.by]}", [drawn], "board heat", "group"))
 
 
 def _extent(now: Snapshot, query: Query) -> tuple[str, str] | None:
@@ -130,15 +133,6 @@ def _measured(row: dict[str, Any], by: str) -> tuple[float, str]:
         return (0.0, "–") if first is None else (first, short_time(first))
     count = row["iterations"] if by == "iterations" else row["tours_open"] + row["tours_closed"]
     return count, short(count)
-
-
-def _heat(row: dict[str, Any], query: Query, path: str) -> Heat:
-    tours = row["tours_open"] + row["tours_closed"]
-    first = row["first_seconds"]
-    when = "none found" if first is None else f"the first after {short_time(first)}"
-    label = f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}"
-    link = query.to(path, start=row["start"], page=1) if path else ""
-    return Heat(*_measured(row, query.by), label, link, current=row["start"] == query.start)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -162,7 +156,7 @@ def page_of(now: Snapshot, query: Query) -> tuple[int, list[Found], int]:
     selection, size = Selection(now, query), page_tours(now.run.board)
     pages = max(1, -(-len(selection) // size))
     in_range("page", query.page, 1, pages)
-    return len(selection), selection.page((query.page - 1) * size, size, query.sort), pages
+    return len(selection), selection.page((query.page - 1) * size, size), pages
 
 
 def page_tours(board: Board) -> int:
@@ -179,7 +173,7 @@ def choices(now: Snapshot) -> dict[str, tuple[str, ...]]:
 
 def tour_page(now: Snapshot, query: Query) -> Response:
     selection = Selection(now, query)
-    found = selection.one(query.number, query.sort)
+    found = selection.one()
     number_of_page = (query.number - 1) // page_tours(now.run.board) + 1
     return page(
         "tour.html",
@@ -198,7 +192,7 @@ def tour_page(now: Snapshot, query: Query) -> Response:
 
 
 def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
-    found = Selection(now, query).one(query.number, query.sort)
+    found = Selection(now, query).one()
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", now.name).strip("-.") or "run"
     disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.position}.{ending}"'
     content = _content(ending, now.run.board, found)

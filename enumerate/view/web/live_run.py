@@ -1,6 +1,6 @@
 """Runs by name, each in its current state, read again while a search may write to it, and never loaded whole.
 
-Records never change, so each is read once. New ones can appear: they are listed again, at most once a second.
+Records never change, so each is read once. New ones can appear: they are listed again for each answer.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -24,7 +24,6 @@ from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
 
-FRESH_SECONDS = 1.0  # a listing of the records is used for so long
 KEPT_RECORDS = 50_000
 ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
 
@@ -59,7 +58,7 @@ class Snapshot:
     @property
     def has_starts(self) -> bool:
         """Whether each of its jobs has a start square."""
-        return NOWHERE not in self._jobs_of_squares
+        return all(job.job.prefix for job in self.jobs)
 
     @property
     def tours(self) -> int:
@@ -111,7 +110,6 @@ class Snapshot:
                 share = replace(
                     result,
                     **{kind: getattr(result, kind) // squares for kind in COUNTED},
-                    start=name,
                     before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
                     parts=tuple(part for part in result.parts if start_of(part.name) == name),
                 )
@@ -120,39 +118,33 @@ class Snapshot:
 
 
 class LiveRun:
-    def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
-        self._lock = Lock()
-        self._plan = lru_cache(maxsize=1)(partial(plan_of, open_storage(output)))
-        self._forget_records()
+    def __init__(self, output: str) -> None:
+        self.output, self.name = output, name_of(output)
+        storage = open_storage(output)
+        self._plan = lru_cache(maxsize=1)(partial(plan_of, storage))
+        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, storage))
         self._latest: Snapshot | None = None
-        self._read_at = 0.0
+        self._lock = Lock()
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
         """The result of `view` for the current run; repeated if a running search has replaced a file meanwhile."""
-        for attempt in range(ATTEMPTS - 1):
+        for _ in range(ATTEMPTS - 1):
             try:
-                return view(self._now(again=attempt > 0))
+                return view(self._now())
             except Damaged:
                 sleep(PAUSE)
-        return view(self._now(again=True))
+        return view(self._now())
 
-    def _now(self, again: bool) -> Snapshot:
+    def _now(self) -> Snapshot:
         with self._lock:
-            if self._latest is None or again or monotonic() - self._read_at > self.fresh_seconds:
-                self._latest = self._read(self._latest)
-                self._read_at = monotonic()
+            before, run = self._latest, self._open()
+            if before is not None and before.run.manifest == run.manifest:
+                if before.run.record_lists == run.record_lists:
+                    return before
+            else:
+                self._record.cache_clear()  # it may have been started over
+            self._latest = Snapshot(self.name, run)
             return self._latest
-
-    def _read(self, before: Snapshot | None) -> Snapshot:
-        run = self._open()
-        if before is not None and before.run.manifest == run.manifest:
-            return before if before.run.record_lists == run.record_lists else Snapshot(self.name, run)
-        self._forget_records()  # it may have been started over
-        return Snapshot(self.name, self._open())
-
-    def _forget_records(self) -> None:
-        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, open_storage(self.output)))
 
     def _open(self) -> Run:
         try:
@@ -166,34 +158,28 @@ class Library:
     looked up in a listing and never made into a path.
     """
 
-    def __init__(self, output: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.output, self.fresh_seconds = output, fresh_seconds
+    def __init__(self, output: str | None) -> None:
+        self.output = output
         self.is_run = output is not None and _is_run(output)
-        self._open: dict[str, LiveRun] = {}
-        self._lock = Lock()
-        if output is not None and not self._outputs():
+        self._open = cache(LiveRun)
+        if output is not None and not self.runs():
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
-    def names(self) -> list[str]:
-        return sorted(self._outputs())
+    def runs(self) -> list[LiveRun]:
+        """All of them, by name, each opened once and kept."""
+        if self.output is None:
+            return []
+        if self.is_run:
+            return [self._open(self.output)]
+        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
+        names = sorted(path.relative_to(self.output).parts[0] for path in found)
+        return [self._open(os.path.join(self.output, name)) for name in names]
 
     def run(self, name: str) -> LiveRun:
-        """A run, opened once and kept."""
-        output = self._outputs().get(name)
-        if output is None:
-            raise NotFound(f"no such run: {name!r}")
-        with self._lock:
-            return self._open.setdefault(name, LiveRun(name, output, self.fresh_seconds))
-
-    def _outputs(self) -> dict[str, str]:
-        """The output of each run by its name."""
-        if self.output is None:
-            return {}
-        if self.is_run:
-            return {name_of(self.output): self.output}
-        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
-        names = (path.relative_to(self.output).parts[0] for path in found)
-        return {name: os.path.join(self.output, name) for name in names}
+        for run in self.runs():
+            if run.name == name:
+                return run
+        raise NotFound(f"no such run: {name!r}")
 
 
 def _is_run(output: str) -> bool:

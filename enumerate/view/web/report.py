@@ -18,10 +18,10 @@ from ...ledger.layout import start_of
 from ...ledger.records import JobProgress
 from ...model.board import Board
 from ..chart import Axis, family_svg
-from .explorer import MAP_SQUARES, NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
-from .filters import SYMMETRIC, Found, Selection, Wanted
-from .live_run import LiveRun, Snapshot, name_of
-from .pages import MEASURES, STATIC, TEMPLATES, Query
+from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
+from .filters import Found, Selection
+from .live_run import LiveRun, Snapshot
+from .pages import MEASURES, STATIC, SYMMETRIC, TEMPLATES, Query
 
 Item = TypeVar("Item")
 
@@ -34,8 +34,8 @@ READ_TOURS = 30_000_000  # of larger runs the chart shows only the sums in the r
 
 
 def report_of(output: str) -> tuple[str, str]:
-    name = name_of(output)
-    return name, LiveRun(name, output).look(report_html)
+    run = LiveRun(output)
+    return run.name, run.look(report_html)
 
 
 def report_html(now: Snapshot) -> str:
@@ -50,15 +50,14 @@ def report_html(now: Snapshot) -> str:
         maps=maps(now),
         growth=Markup(growth_svg(now)),
         items=[gallery_item(board, found) for found in chosen],
-        player=player(board, chosen[0]) if chosen and board.squares <= PLAYER_SQUARES else None,
+        player=player(board, chosen[0]) if chosen else None,
     )
 
 
-def maps(now: Snapshot) -> list[tuple[str, Markup | None]]:
+def maps(now: Snapshot) -> list[tuple[str, Markup]]:
     """Heat maps with their titles; large boards have one or none."""
-    squares = now.run.board.squares
-    shown = ["tours", "first"] if squares <= TWO_MAPS_SQUARES else ["tours"] if squares <= MAP_SQUARES else []
-    return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown if now.has_starts]
+    shown = ("tours", "first") if now.run.board.squares <= TWO_MAPS_SQUARES else ("tours",)
+    return [(MEASURES[by], picture) for by in shown if (picture := heat_map(now, Query(by=by)))]
 
 
 def growth_svg(snapshot: Snapshot) -> str:
@@ -94,16 +93,13 @@ def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64])
 def gallery(now: Snapshot) -> list[Found]:
     """Various tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
-    found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
-    starts = [
-        row["start"] or ""
-        for row in now.rows[: None if now.has_starts else 1]
-        if row["tours_open"] + row["tours_closed"]
-    ]
+    found = Selection(now, Query(symmetry=SYMMETRIC)).page(0, room // 4)
+    with_tours = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
+    starts = with_tours if now.has_starts else [""]
     picked = spread(starts, room - len(found))
     rounds = -(-(room - len(found)) // max(1, len(picked)))
     for start in picked:
-        selection = Selection(now, Wanted(start))
+        selection = Selection(now, Query(start))
         for number in spread(range(len(selection)), rounds):
             found += selection.page(number, 1)
     return list({tuple(one.squares): one for one in found[:room]}.values())

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -22,8 +23,9 @@ from enumerate.model.errors import BadRequest
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.search.strategy import resolve
 from enumerate.view.picture import tour_svg
-from enumerate.view.web.filters import Selection, Wanted
+from enumerate.view.web.filters import Selection
 from enumerate.view.web.live_run import LiveRun
+from enumerate.view.web.pages import Query
 from enumerate.view.web.server import make_app
 
 from ...support.commands import arguments, environment_with, serving
@@ -53,14 +55,8 @@ def site(runs):
     return client(runs)
 
 
-def client(place, **options):
-    app = make_app(str(place), **options)
-    return TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
-
-
-def fresh_client(place):
-    """Every request looks at the records anew."""
-    return client(place, fresh_seconds=0.0)
+def client(place):
+    return TestClient(make_app(str(place)), base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +224,7 @@ def damaged(runs, tmp_path):
 
 
 def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     part = next((damaged / "closed-6x6").rglob("start=a1/part-*.parquet"))
     data = bytearray(part.read_bytes())
     data[100] ^= 1  # in the first row group
@@ -242,7 +238,7 @@ def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
 
 @pytest.mark.parametrize("name", ["_run/run.json", "_run/commits/000000-0000-to-30000.json"])
 def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
-    site = fresh_client(damaged)
+    site = client(damaged)
     (damaged / "closed-6x6" / name).write_text("{", encoding="utf-8")
     listed = site.get("/")
     assert listed.status_code == 200
@@ -254,12 +250,12 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
 
 
 def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     assert site.get("/runs/closed-6x6").status_code == 200
     (damaged / "closed-6x6").rename(damaged / "renamed")
     assert site.get("/runs/closed-6x6").status_code == 404
     assert site.get("/runs/renamed").status_code == 200
-    alone = fresh_client(damaged / "renamed")
+    alone = client(damaged / "renamed")
     shutil.rmtree(damaged / "renamed")
     answer = alone.get("/runs/renamed")
     assert answer.status_code == 404
@@ -269,7 +265,7 @@ def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
 def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_path):
     place = tmp_path / "run"
     make_run(place, **{**BOTH, "max": 5_000})
-    site = fresh_client(place)
+    site = client(place)
     before = site.get("/runs/run/status.json").json()
     assert site.get("/runs/run/status.json").json() == before
     make_run(place, **{**BOTH, "max": 8_000})
@@ -285,7 +281,7 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
 
 def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
     """So it is while a search is at work."""
-    site = fresh_client(damaged)
+    site = client(damaged)
     record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
     data = record.read_bytes()
     record.unlink()
@@ -297,7 +293,7 @@ def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
 
 
 def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
-    site = fresh_client(damaged)
+    site = client(damaged)
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
@@ -335,7 +331,7 @@ def every(runs):
 @pytest.fixture(scope="module")
 def snapshots(runs):
     """Each run as it is, its records read once."""
-    return {name: LiveRun(name, str(runs / name)).look(lambda now: now) for name in ("both-3x10", "closed-6x6")}
+    return {name: LiveRun(str(runs / name)).look(lambda now: now) for name in ("both-3x10", "closed-6x6")}
 
 
 def every_tour(run):
@@ -371,13 +367,13 @@ def fits(wanted, tour, structured, symmetry):
 def test_a_selection_holds_exactly_the_tours_that_are_wanted(
     snapshots, every, name, start, variant, structured, symmetry
 ):
-    wanted = Wanted(start, variant, structured, symmetry)
-    selection = Selection(snapshots[name], wanted)
+    wanted = Query(start, variant, structured, symmetry)
+    selections = {sort: Selection(snapshots[name], replace(wanted, sort=sort)) for sort in ("first", "last")}
     expected = [tour for tour, *kind in every[name] if fits(wanted, tour, *kind)]
-    assert len(selection) == len(expected)
+    assert [len(selection) for selection in selections.values()] == [len(expected)] * 2
     for first in {0, len(expected) // 2, max(0, len(expected) - 3)}:
         for sort, in_order in (("first", expected), ("last", expected[::-1])):
-            page = selection.page(first, 5, sort)
+            page = selections[sort].page(first, 5)
             assert [(f.start, f.variant, f.position, f.squares) for f in page] == in_order[first : first + 5]
             assert [f.number for f in page] == list(range(first + 1, first + 1 + len(page)))
 
@@ -506,20 +502,20 @@ def test_a_page_reads_the_few_parts_that_its_tours_are_in(many_parts, monkeypatc
 def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_path):
     make_run(tmp_path / "run", **values)
     run = Run(tmp_path / "run")
-    snapshot = LiveRun("run", str(tmp_path / "run")).look(lambda snapshot: snapshot)
+    snapshot = LiveRun(str(tmp_path / "run")).look(lambda snapshot: snapshot)
     for start in ("a1", "f5", "c3"):
         wanted = {
             variant: [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
             for variant in ("open", "closed")
         }
-        found = Selection(snapshot, Wanted(start=start)).page(0, 10**6)
+        found = Selection(snapshot, Query(start=start)).page(0, 10**6)
         assert sorted(each.squares for each in found) == sorted(wanted["open"] + wanted["closed"])
         assert {each.start for each in found} == {start}
         for variant in ("open", "closed"):
             positions = [each.position for each in found if each.variant == variant]
             assert sorted(positions) == list(range(1, len(positions) + 1))
             assert all(wanted[variant][each.position - 1] == each.squares for each in found if each.variant == variant)
-    assert len(Selection(snapshot, Wanted())) == 37_568
+    assert len(Selection(snapshot, Query())) == 37_568
     pages = client(tmp_path / "run")
     assert pages.get("/", follow_redirects=True).status_code == 200
     assert main(["report", str(tmp_path / "run"), "--output", str(tmp_path / "report.html")]) == 0
