@@ -32,7 +32,7 @@ from enumerate.executors.supervisor import Done, Outcome, Pool, Ready, Superviso
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
 from enumerate.ledger.manifest import Extent, create_manifest, seal  # noqa: E402
 from enumerate.ledger.records import JobProgress, record_lists  # noqa: E402
-from enumerate.ledger.storage import Entry, Hold  # noqa: E402
+from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.ledger.storage.protocol import Buffer  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
@@ -195,12 +195,6 @@ class SilentFancy(Fancy):
     def notice(self, text: str) -> None: ...
 
 
-class Unheld:
-    """A run that nobody takes over."""
-
-    def check(self) -> None: ...
-
-
 @dataclass
 class Driven:
     """Seconds of wall clock and of the processor for each slice, and bytes of memory on the way."""
@@ -226,7 +220,7 @@ def drive(pool: Pool[Any], slices: int, slots: int, display: Observer) -> Driven
     progress = [JobProgress(Job(number, (number,))) for number in range(side**2)]
     queue = deque(slice_ for job in progress if (slice_ := job.next_slice(config)))
     storage = Listed(0, 0)
-    opened = Opened(storage, Unheld(), create_manifest(storage, config), config, progress)
+    opened = Opened(storage, create_manifest(storage, config), config, progress)
     watch = Watch(display, each * side**2)
     watch.begin(config, progress, slots)
     with closing(Supervisor(pool)) as executor:
@@ -292,8 +286,10 @@ class Listed:
     def remove(self, names: Iterable[str]) -> None:
         assert not list(names)
 
-    def lock(self) -> AbstractContextManager[Hold]:
-        return nullcontext(Unheld())
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def check_lock(self) -> None: ...
 
     def lock_for_reading(self) -> AbstractContextManager[None]:
         return nullcontext()

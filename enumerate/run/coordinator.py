@@ -125,7 +125,7 @@ def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) 
 
     First the epoch ends, so that a worker out of reach records nothing of what is tidied away.
     """
-    run_.begin_conclusion(asked)
+    run_.begin_conclusion()
     progress = tidied(run_.storage, plan, extent_of(run_.progress))
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
@@ -135,7 +135,7 @@ def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) 
     except OSError:
         remove_summary(run_.storage)
         raise
-    run_.conclude(asked, progress)
+    run_.conclude(progress)
 
 
 def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProgress]) -> None:
@@ -162,7 +162,7 @@ def _work_off(
     by_job = {job.job.number: job for job in run_.progress}
     try:
         for event in events:
-            run_.hold.check()
+            run_.storage.check_lock()
             report.add(event)
             if isinstance(event, Finished):
                 job = by_job[event.result.job]

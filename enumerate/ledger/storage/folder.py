@@ -94,7 +94,7 @@ class Folder:
             _sync_folder(folder)
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[Folder]:
+    def lock(self) -> Iterator[None]:
         """Makes the folder if there is none, and removes it again if an error comes before anything was written."""
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
@@ -102,7 +102,7 @@ class Folder:
             with self._lock_file() as file:
                 self._flock(file, fcntl.LOCK_EX)
                 try:
-                    yield self
+                    yield
                 except BaseException:
                     if [name for name, _ in self.entries(RUN_FILES)] == [LOCK]:
                         made.insert(0, self.path(STAGING))
@@ -122,7 +122,7 @@ class Folder:
                 return open(self.path(LOCK), "a", encoding="utf-8")
         raise self._locked()
 
-    def check(self) -> None:
+    def check_lock(self) -> None:
         """A lock of the file system cannot be lost while its file is open."""
 
     @contextlib.contextmanager

@@ -112,13 +112,17 @@ class Bucket:
             self.lease.confirm()
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[Lease]:
+    def lock(self) -> Iterator[None]:
         with self._lease() as lease:
             self.lease = lease
             try:
-                yield lease
+                yield
             finally:
                 self.lease = None
+
+    def check_lock(self) -> None:
+        if self.lease:
+            self.lease.check()
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:

@@ -14,13 +14,6 @@ class Entry(NamedTuple):
     size: int
 
 
-class Hold(Protocol):
-    """A locked run."""
-
-    def check(self) -> None:
-        """Raise Locked if another has taken it over."""
-
-
 class Storage(Protocol):
     """The files of one run. Trouble with disk or network is an OSError; a file that cannot be read is Damaged."""
 
@@ -52,8 +45,11 @@ class Storage(Protocol):
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, durably; no error if there are none."""
 
-    def lock(self) -> AbstractContextManager[Hold]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the run: other coordinators are refused until this one, however it ends, is gone."""
+
+    def check_lock(self) -> None:
+        """Raise Locked if another has taken over the run that is held."""
 
     def lock_for_reading(self) -> AbstractContextManager[None]:
         """Be refused if a coordinator is at work on the run."""
