@@ -54,7 +54,7 @@ class Opened:
     def begin_epoch(self, config: Config) -> str:
         """From now on the workers of this call may write. A new run begins with that."""
         if self.manifest.epoch in ("", CONCLUDING):
-            self._replace(self.manifest.of_call(config, self.manifest.new_epoch()))
+            self._replace(self.manifest.of_call(config))
         return self.manifest.epoch
 
     def begin_conclusion(self) -> None:
