@@ -108,10 +108,10 @@ def ray_pool(slots: int) -> Pool[Any]:
     import ray  # noqa: PLC0415
 
     from enumerate.executors.ray_cluster import Answered, Node, RayPool, RayWorker  # noqa: PLC0415
-    from enumerate.run.handshake import Answer, Facts  # noqa: PLC0415
+    from enumerate.run.handshake import Answer, facts_of  # noqa: PLC0415
 
     class Answering:
-        async def answer(self, facts: Facts) -> Answered[Answer]:
+        async def answer(self, facts: dict[str, str]) -> Answered[Answer]:
             return Answered(Answer(facts))
 
         async def work(self, _work: bytes, slice_: Slice) -> Outcome:
@@ -119,7 +119,7 @@ def ray_pool(slots: int) -> Pool[Any]:
 
     class Admitting:
         def question(self) -> Callable[[], Answer]:
-            return lambda: Answer(Facts())
+            return lambda: Answer(facts_of(""))
 
         def why_unfit(self, _node: str, _said: Answer) -> EnumerateError | None:
             return None
@@ -143,7 +143,7 @@ def ray_pool(slots: int) -> Pool[Any]:
 
     remote: Any = ray.remote  # its types do not know max_concurrency
     actor = remote(num_cpus=1, max_concurrency=slots)(Answering)
-    actors, facts = [actor.remote() for _ in range(ACTORS)], Facts()
+    actors, facts = [actor.remote() for _ in range(ACTORS)], facts_of("")
     return SharingPool(connection, Admitting(), slots)
 
 

@@ -12,7 +12,7 @@ import platform
 import sys
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from .. import __version__
@@ -25,31 +25,28 @@ from ..search.strategy import is_outside, strategy_named
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What must be equal on every node."""
-
-    program: str = __version__
-    search: str = field(default_factory=search_hash)
-    strategy: str = ""  # the hash of one from outside
-    packages: str = field(  # parts are the same bytes everywhere only if the same pyarrow writes them
-        default_factory=lambda: ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    )
-    python: str = field(default_factory=platform.python_version)
-
-
-@dataclass(frozen=True)
 class Answer:
     """What a worker says of itself."""
 
-    facts: Facts
+    facts: dict[str, str]
     proof: str = ""  # the name of the token it wrote
     trouble: str = ""  # why it could not
 
 
-def _source_of(strategy: str) -> str:
-    """What tells two versions of a strategy from outside apart; `search` covers those of this package."""
-    if not is_outside(strategy):
-        return ""
+def facts_of(strategy: str) -> dict[str, str]:
+    """What must be equal on every node."""
+    return {
+        "program": __version__,
+        "search": search_hash(),
+        "strategy": _hash_of(strategy) if is_outside(strategy) else "",  # the search has all others
+        # Parts are the same bytes everywhere only if the same pyarrow writes them.
+        "packages": ", ".join(f"{name} {version}" for name, version in package_versions().items()),
+        "python": platform.python_version(),
+    }
+
+
+def _hash_of(strategy: str) -> str:
+    """What tells two versions of a strategy from outside apart."""
     try:
         source = inspect.getsource(sys.modules[type(strategy_named(strategy)).__module__])
     except (BadRequest, OSError):
@@ -59,7 +56,7 @@ def _source_of(strategy: str) -> str:
 
 def answer(output: str, token: str, strategy: str) -> Answer:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
-    facts, mine = Facts(strategy=_source_of(strategy)), f"{token}-{uuid.uuid4().hex[:12]}"
+    facts, mine = facts_of(strategy), f"{token}-{uuid.uuid4().hex[:12]}"
     if not output:
         return Answer(facts)
     try:
@@ -82,8 +79,8 @@ class Handshake:
         self._token = new_token()
 
     @cached_property
-    def facts(self) -> Facts:
-        return Facts(strategy=_source_of(self.strategy))
+    def facts(self) -> dict[str, str]:
+        return facts_of(self.strategy)
 
     def question(self) -> Callable[[], Answer]:
         """What a new worker is asked. The token is written for the first one, when the run is ours."""
@@ -97,7 +94,7 @@ class Handshake:
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
-        theirs, ours = asdict(said.facts), asdict(self.facts)
+        theirs, ours = said.facts, self.facts
         differing = [f"{name} {theirs[name]} there, {ours[name]} here" for name in ours if theirs[name] != ours[name]]
         if differing:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")
