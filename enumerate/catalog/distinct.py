@@ -25,12 +25,12 @@ import pyarrow as pa
 from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_name, patterns
 from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
-from ..ledger.parts import PartWriter, distinct_schema, names_column, symmetry_column, tour_column
+from ..ledger.parts import PartWriter, distinct_schema, start_column, symmetry_column, tour_column
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.config import usable_cores
 from ..model.errors import BadRequest
 from ..model.jobs import Part
-from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
+from .grouping import MULTIPLICITY, SPILLS_AT_ONCE, STRUCTURED, SYMMETRY, Grouping, Packing, Rows, capacity_of
 from .reader import Run
 
 MEMORY = 2**30
@@ -95,10 +95,7 @@ def write_distinct(
     began, run = time.perf_counter(), Run(output)
     storage, variants = run.storage, list[Classes]()
     with storage.lock(), stopped_by_storage(run.config.output):
-        # Spills go to the disk of the run, if it has one.
-        scratch = storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
-        source = Source(run, memory, scratch, advance)
-        source.refuse_small_disk(writing=True)
+        source = Source(run, memory, advance, writing=True)
         storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
         record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
     return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.output)
@@ -107,15 +104,12 @@ def write_distinct(
 def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
-        source = Source(run, memory, tempfile.gettempdir(), advance)
-        source.refuse_small_disk(writing=False)
-        variants = []
+        source = Source(run, memory, advance, writing=False)
         for variant in source.parts:
-            sums: Counter[str] = Counter()
-            for _ in _counted(source.packing, source.blocks(variant), sums):
+            for _ in source.blocks(variant):
                 pass
-            variants.append(Classes(variant, **sums, parts=()))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
+    variants = tuple(Classes(variant, **sums, parts=()) for variant, sums in source.sums.items())
+    return Report(variants, run.is_complete, time.perf_counter() - began)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -123,26 +117,27 @@ def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = 
 
 
 class Source:
-    def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
+    def __init__(self, run: Run, memory: int, advance: Advance, writing: bool) -> None:
         if memory < LEAST_MEMORY:
             raise BadRequest(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory:,}")
         if not run.config.write:
             raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
-        self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance
-        self.packing = Packing(run.board)
+        self.run, self.memory, self.advance, self.packing = run, memory, advance, Packing(run.board)
+        # Spills go to the disk of the run, if it has one and may be written to.
+        is_beside = writing and isinstance(run.storage, Folder)
+        self.scratch = run.storage.where(RUN_FILES) if is_beside else tempfile.gettempdir()
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
         self.parts: dict[str, list[Part]] = {variant: [] for variant in asked}
         for part in run.parts():
             self.parts.setdefault(part.holds, []).append(part)
-        self.tours = sum(map(self.count, self.parts))
+        self.counts = {variant: sum(part.rows for part in parts) for variant, parts in self.parts.items()}
+        self.sums = {variant: Counter[str]() for variant in self.parts}  # by their names in `Classes`
+        self._refuse_small_disk(writing)
 
-    def count(self, variant: str) -> int:
-        return sum(part.rows for part in self.parts[variant])
-
-    def refuse_small_disk(self, writing: bool) -> None:
+    def _refuse_small_disk(self, writing: bool) -> None:
         """Refuse if the tours may fit neither into memory nor on the disk."""
         fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
-        counts = [count for count in map(self.count, self.parts) if count > fitting]
+        counts = [count for count in self.counts.values() if count > fitting]
         twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
         needed = max(counts, default=0) * self.packing.row_bytes * twice
         if writing:  # at most about what the parts of the run take, and before the old ones are gone
@@ -155,14 +150,18 @@ class Source:
             )
 
     def blocks(self, variant: str) -> Blocks:
-        """The classes of a variant, sorted, block by block; each block is good until the next one."""
-        words, count = self.packing.row_bytes // 8, self.count(variant)
+        """The classes of a variant, sorted, block by block, and added up; each block is good until the next one."""
+        words, count, sums = self.packing.row_bytes // 8, self.counts[variant], self.sums[variant]
+        tours = max(1, sum(self.counts.values()))
         with closing(Grouping(words, count, self.memory, self.scratch)) as grouping:
             for rows in self._rows(variant):
                 grouping.add(rows)
-                self.advance(_READING * len(rows) / self.tours)
-            share = (1 - _READING) * count / max(1, self.tours) / max(1, grouping.rows)
+                self.advance(_READING * len(rows) / tours)
+            share = (1 - _READING) * count / tours / max(1, grouping.rows)
             for block in grouping.blocks():
+                sums["classes"] += len(block)
+                sums["multiplicity"] += int(self.packing.kind(block, MULTIPLICITY).sum(dtype=np.int64))
+                sums["found"] += int(self.packing.value(block, FOUND).sum())
                 yield block
                 self.advance(share * len(block))
 
@@ -184,26 +183,15 @@ class Source:
 # From rows to parts.
 
 
-def _counted(packing: Packing, blocks: Blocks, sums: Counter[str]) -> Blocks:
-    """The same blocks; what goes by is added up, by its names in `Classes`."""
-    for block in blocks:
-        sums["classes"] += len(block)
-        sums["multiplicity"] += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
-        sums["found"] += int(packing.value(block, FOUND).sum())
-        yield block
-
-
 def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
     """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
     for variant in source.parts:
-        sums, parts = Counter[str](), list[Part]()
-        blocks = _counted(source.packing, source.blocks(variant), sums)
-        schema = distinct_schema(source.run.config, variant)
-        for data, rows in _parts(source.packing, schema, blocks, group_bytes, groups):
+        parts, schema = list[Part](), distinct_schema(source.run.config, variant)
+        for data, rows in _parts(source.packing, schema, source.blocks(variant), group_bytes, groups):
             number, checksum = len(parts), hashlib.sha256(data).hexdigest()
             parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
             yield parts[-1].name.removeprefix(f"{DISTINCT}/"), data
-        variants.append(Classes(variant, **sums, parts=tuple(parts)))
+        variants.append(Classes(variant, **source.sums[variant], parts=tuple(parts)))
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
@@ -238,14 +226,12 @@ def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
 
 
 def _columns(packing: Packing, schema: pa.Schema, rows: Rows) -> list[pa.Array]:
-    kinds = packing.kinds(rows)
-    starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
     return [
         tour_column(packing.tours(rows), schema.field("tour").type),
-        pa.array(kinds.multiplicity.astype(np.int32)),
+        pa.array(packing.kind(rows, MULTIPLICITY).astype(np.int32)),
         pa.array(packing.value(rows, FOUND).astype(np.int64)),
-        names_column(codes, (packing.board.name(int(start)) for start in starts)),
+        start_column(packing.value(rows, START), packing.board),
         pa.array(packing.value(rows, ITERATION).astype(np.int64)),
-        pa.array(kinds.structured),
-        symmetry_column(kinds.symmetry),
+        pa.array(packing.kind(rows, STRUCTURED).astype(np.bool_)),
+        symmetry_column(packing.kind(rows, SYMMETRY)),
     ]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -35,7 +34,7 @@ _TABLE_BYTES = 20  # a row of the table takes beside itself: its slot, and its n
 _BLOCK_ROWS = 16_384
 _MOST_ROWS = 2**30  # their numbers are of 32 bits
 
-_STRUCTURED, _SYMMETRY, _BYTE = np.uint64(8), np.uint64(16), np.uint64(255)  # bytes of KIND; the lowest: multiplicity
+MULTIPLICITY, STRUCTURED, SYMMETRY = 0, 1, 2  # bytes of KIND
 
 
 @lru_cache
@@ -57,15 +56,6 @@ def board_arrays(board: Board) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     firsts = [next(square for square in alike if board.image(each, square) == lowest) for each in board.maps]
     rows, cols = np.arange(board.rows, dtype=np.uint16), np.arange(board.cols, dtype=np.uint16)
     return np.array(board.maps), np.array(firsts), np.repeat(rows, board.cols), np.tile(cols, board.rows)
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """What is the same for all tours of a class, for each of some classes."""
-
-    multiplicity: NDArray[np.uint8]
-    structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]
 
 
 class Packing:
@@ -92,9 +82,10 @@ class Packing:
         values[:, FOUND] = 1
         values[:, START] = batch.tours[:, 0]
         values[:, ITERATION] = batch.iterations
-        values[:, KIND] = len(self.board.maps) // keeping.astype(np.uint64)
-        values[:, KIND] |= batch.structured.astype(np.uint64) << _STRUCTURED
-        values[:, KIND] |= batch.symmetry.astype(np.uint64) << _SYMMETRY
+        values[:, KIND] = 0
+        self.kind(rows, MULTIPLICITY)[:] = len(self.board.maps) // keeping
+        self.kind(rows, STRUCTURED)[:] = batch.structured
+        self.kind(rows, SYMMETRY)[:] = batch.symmetry
         return rows
 
     def tours(self, rows: Rows) -> Tours:
@@ -107,10 +98,9 @@ class Packing:
         column: Rows = rows[:, self.key + which]
         return column
 
-    def kinds(self, rows: Rows) -> Kinds:
-        kind = self.value(rows, KIND)
-        multiplicity, structured, symmetry = kind & _BYTE, (kind >> _STRUCTURED) & _BYTE, (kind >> _SYMMETRY) & _BYTE
-        return Kinds(multiplicity.astype(np.uint8), structured.astype(np.bool_), symmetry.astype(np.uint8))
+    def kind(self, rows: Rows, which: int) -> NDArray[np.uint8]:
+        """What is the same for all tours of a class: a byte of each row."""
+        return rows.view(np.uint8)[:, 8 * (self.key + KIND) + which]
 
 
 @lru_cache

@@ -55,7 +55,7 @@ def _words(output: str, config: Config, totals: dict[str, Any] | None) -> dict[s
         "configs": _configs(variants) if config.write else "",
         "state": _state(totals),
         "command": f"python -m enumerate {shlex.join(command_of(config))}",
-        "counts": "\n".join(_counts(config, totals)),
+        "counts": "\n".join(_counts(config, totals)) if totals else "",
         "columns": "\n".join(_columns(config)),
         "files": "\n".join(f"| `{name}` | {content} |" for name, content in _files(config).items()),
         "place": shlex.quote(output),
@@ -88,9 +88,7 @@ def _state(totals: dict[str, Any] | None) -> str:
     return f"The search was stopped before its end: {_MORE}"
 
 
-def _counts(config: Config, totals: dict[str, Any] | None) -> Iterator[str]:
-    if totals is None:
-        return
+def _counts(config: Config, totals: dict[str, Any]) -> Iterator[str]:
     yield "| | |\n|---|---:|"
     for variant in _VARIANTS[config.variant]:
         yield f"| {variant} tours | {totals[f'tours_{variant}']:,} |"
@@ -105,13 +103,12 @@ def _counts(config: Config, totals: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _columns(config: Config) -> Iterator[str]:
-    folders = ["variant"] if strategy_of(config).count_jobs(config) else ["variant", "start"]
     schema = tours_schema(config, _VARIANTS[config.variant][0])
     for each in schema:
         yield f"| `{each.name}` | {each.type} | {each.metadata[b'description'].decode()} |"
-    meanings = {"variant": "Whether the tour is open or closed.", "start": "Start square."}
-    for name in folders:
-        yield f"| `{name}` | in the path of the file | {meanings[name]} |"
+    yield "| `variant` | in the path of the file | Whether the tour is open or closed. |"
+    if not strategy_of(config).count_jobs(config):
+        yield "| `start` | in the path of the file | Start square. |"
 
 
 def _files(config: Config) -> dict[str, str]:

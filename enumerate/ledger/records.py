@@ -10,7 +10,6 @@ Each record carries the sums of those before it: the last one of each job shows 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
@@ -66,29 +65,9 @@ _SUM_FIELDS = {field.name for field in fields(Totals)}
 def _result(document: Mapping[str, Any]) -> SliceResult:
     if set(document) != _FIELDS or set(document["before"]) != _SUM_FIELDS:
         raise KeyError
-    before = Totals(**_with_tuples(document["before"]))
-    parts = tuple(Part(**part) for part in document["parts"])
-    return SliceResult(**{**_with_tuples(document), "before": before, "parts": parts})
-
-
-def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists only."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def check_part(storage: Storage, part: Part) -> bytes:
-    """Read a part and compare its size and checksum with its record; returns its content."""
-    try:
-        data = storage.read(part.name)
-    except Damaged:
-        if storage.exists(part.name):
-            raise
-        raise Damaged(f"missing, though a record names it: {part.name}") from None
-    if len(data) != part.bytes:
-        raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
-    if hashlib.sha256(data).hexdigest() != part.sha256:
-        raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
-    return data
+    before, parts = Totals(**document["before"]), tuple(Part(**part) for part in document["parts"])
+    began, cursor = tuple(document["began"]), tuple(document["cursor"])
+    return SliceResult(**{**document, "before": before, "began": began, "cursor": cursor, "parts": parts})
 
 
 @dataclass

@@ -160,6 +160,7 @@ def _work_off(
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
     by_job = {job.job.number: job for job in run_.progress}
+    follow = queue.appendleft if is_exhaustive(config) else queue.append  # then a job under way is among the largest
     try:
         for event in events:
             run_.storage.check_lock()
@@ -170,11 +171,8 @@ def _work_off(
                 job.add(event.result)
                 report.tours += job.total.tours - before.tours
                 report.iterations += job.total.iterations - before.iterations
-                following = job.next_slice(config)
-                if following and is_exhaustive(config):
-                    queue.appendleft(following)  # a job under way is among the largest
-                elif following:
-                    queue.append(following)
+                if following := job.next_slice(config):
+                    follow(following)
             observer.event(event)
     finally:
         events.close()  # workers are ended, as far as they can be reached

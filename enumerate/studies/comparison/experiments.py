@@ -213,7 +213,7 @@ def _growth_tables(runs: Runs) -> Tables:
     columns: dict[str, list[Any]] = {"start": [], "iterations": [], "tours": []}
     for job in run.progress:
         start = run.board.name(job.job.start)
-        found = list(map(run.iterations, run.parts(start)))
+        found = [run.column(part, "iteration") for part in run.parts(start)]
         at = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
         columns["start"] += [start] * len(grid)
         columns["iterations"] += grid.tolist()

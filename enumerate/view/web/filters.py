@@ -175,7 +175,7 @@ def _count(source: _Source, structured: str, codes: tuple[int, ...]) -> int:
 def _matching_rows(source: _Source, structured: str, codes: tuple[int, ...]) -> NDArray[np.int32]:
     mask = np.ones(source.part.rows, dtype=np.bool_)
     if structured:
-        mask &= source.run.structured(source.part) == (structured == "yes")
+        mask &= source.run.column(source.part, "structured") == (structured == "yes")
     if len(codes) < len(SYMMETRIES):
-        mask &= np.isin(source.run.symmetries(source.part), codes)
+        mask &= np.isin(source.run.column(source.part, "symmetry"), codes)
     return np.flatnonzero(mask).astype(np.int32)
