@@ -10,12 +10,12 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,6 @@ from .reader import Run
 
 MEMORY = 2**30
 LEAST_MEMORY = 2**16
-GROUP_BYTES = 2**22  # of tours in a row group
-GROUPS = 16  # in a part
 
 _BATCH_BYTES = 2**20  # of tours that are packed at a time: they fit into a core's cache
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
@@ -84,8 +82,8 @@ def write_distinct(
     output: str | Path,
     memory: int = MEMORY,
     advance: Advance = lambda _: None,
-    group_bytes: int = GROUP_BYTES,
-    groups: int = GROUPS,
+    group_bytes: int = 2**22,
+    groups: int = 16,
 ) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
@@ -93,23 +91,22 @@ def write_distinct(
     the share of each step. A part has at most `groups` row groups, each with `group_bytes` of tours.
     """
     began, run = time.perf_counter(), Run(output)
-    storage, variants = run.storage, list[Classes]()
+    storage = run.storage
     with storage.lock(), stopped_by_storage(run.config.output):
         source = Source(run, memory, advance, writing=True)
-        storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
-        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.output)
+        storage.replace_folder(DISTINCT, _files(source, group_bytes, groups))
+        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), source.variants))
+    return Report(source.variants, run.is_complete, time.perf_counter() - began, storage.output)
 
 
 def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
         source = Source(run, memory, advance, writing=False)
-        for variant in source.parts:
-            for _ in source.blocks(variant):
+        for classes in source.variants:
+            for _ in source.blocks(classes):
                 pass
-    variants = tuple(Classes(variant, **sums, parts=()) for variant, sums in source.sums.items())
-    return Report(variants, run.is_complete, time.perf_counter() - began)
+    return Report(source.variants, run.is_complete, time.perf_counter() - began)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -127,19 +124,17 @@ class Source:
         is_beside = writing and isinstance(run.storage, Folder)
         self.scratch = run.storage.where(RUN_FILES) if is_beside else tempfile.gettempdir()
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
-        self.parts: dict[str, list[Part]] = {variant: [] for variant in asked}
-        for part in run.parts():
-            self.parts.setdefault(part.holds, []).append(part)
+        parts = list(run.parts())
+        self.parts = {variant: [part for part in parts if part.holds == variant] for variant in asked}
         self.counts = {variant: sum(part.rows for part in parts) for variant, parts in self.parts.items()}
-        self.sums = {variant: Counter[str]() for variant in self.parts}  # by their names in `Classes`
+        self.variants = tuple(map(Classes, self.parts))
         self._refuse_small_disk(writing)
 
     def _refuse_small_disk(self, writing: bool) -> None:
         """Refuse if the tours may fit neither into memory nor on the disk."""
-        fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
-        counts = [count for count in self.counts.values() if count > fitting]
-        twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
-        needed = max(counts, default=0) * self.packing.row_bytes * twice
+        most, fitting = max(self.counts.values()), capacity_of(self.packing.words, self.memory)
+        copies = (most > fitting) + (most > fitting * SPILLS_AT_ONCE)  # so many spills are merged to new ones
+        needed = copies * most * 8 * self.packing.words
         if writing:  # at most about what the parts of the run take, and before the old ones are gone
             needed += sum(part.bytes for part in chain(*self.parts.values()))
         free = shutil.disk_usage(self.scratch).free
@@ -149,19 +144,18 @@ class Source:
                 " make room, or allow more --memory"
             )
 
-    def blocks(self, variant: str) -> Blocks:
-        """The classes of a variant, sorted, block by block, and added up; each block is good until the next one."""
-        words, count, sums = self.packing.row_bytes // 8, self.counts[variant], self.sums[variant]
-        tours = max(1, sum(self.counts.values()))
-        with closing(Grouping(words, count, self.memory, self.scratch)) as grouping:
-            for rows in self._rows(variant):
+    def blocks(self, classes: Classes) -> Blocks:
+        """The classes of a variant, sorted, block by block, and counted; each block is good until the next one."""
+        count, tours = self.counts[classes.variant], max(1, sum(self.counts.values()))
+        with closing(Grouping(self.packing.words, count, self.memory, self.scratch)) as grouping:
+            for rows in self._rows(classes.variant):
                 grouping.add(rows)
                 self.advance(_READING * len(rows) / tours)
             share = (1 - _READING) * count / tours / max(1, grouping.rows)
             for block in grouping.blocks():
-                sums["classes"] += len(block)
-                sums["multiplicity"] += int(self.packing.kind(block, MULTIPLICITY).sum(dtype=np.int64))
-                sums["found"] += int(self.packing.value(block, FOUND).sum())
+                classes.classes += len(block)
+                classes.multiplicity += int(self.packing.kind(block, MULTIPLICITY).sum(dtype=np.int64))
+                classes.found += int(self.packing.value(block, FOUND).sum())
                 yield block
                 self.advance(share * len(block))
 
@@ -183,29 +177,25 @@ class Source:
 # From rows to parts.
 
 
-def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
-    """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
-    for variant in source.parts:
-        parts, schema = list[Part](), distinct_schema(source.run.config, variant)
-        for data, rows in _parts(source.packing, schema, source.blocks(variant), group_bytes, groups):
-            number, checksum = len(parts), hashlib.sha256(data).hexdigest()
-            parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
-            yield parts[-1].name.removeprefix(f"{DISTINCT}/"), data
-        variants.append(Classes(variant, **source.sums[variant], parts=tuple(parts)))
+def _files(source: Source, group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
+    """The parts of all variants, by their names in the folder."""
+    for classes in source.variants:
+        variant, schema = classes.variant, distinct_schema(source.run.config, classes.variant)
+        for data, rows in _parts(source.packing, schema, source.blocks(classes), group_bytes, groups):
+            name, checksum = distinct_name(variant, len(classes.parts)), hashlib.sha256(data).hexdigest()
+            classes.parts += (Part(variant, name, rows, len(data), checksum),)
+            yield name.removeprefix(f"{DISTINCT}/"), data
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
 def _parts(
     packing: Packing, schema: pa.Schema, blocks: Blocks, group_bytes: int, groups: int
 ) -> Iterator[tuple[memoryview, int]]:
-    writer = PartWriter(schema)
-    group_rows = max(1, group_bytes // (8 * packing.key))
-    for group in regrouped(blocks, group_rows):
-        if writer.rows == groups * group_rows:
-            yield writer.close(), writer.rows
-            writer = PartWriter(schema)
-        writer.write(_columns(packing, schema, group))
-    if writer.rows:
+    regular = regrouped(blocks, max(1, group_bytes // (8 * packing.key)))
+    for first in regular:
+        writer = PartWriter(schema)
+        for group in chain([first], islice(regular, groups - 1)):
+            writer.write(_columns(packing, schema, group))
         yield writer.close(), writer.rows
 
 

@@ -65,17 +65,14 @@ class Packing:
         self.board = board
         self.dtype = square_dtype(board)
         self.key = -(-board.length * self.dtype.itemsize // 8)
+        self.words = self.key + VALUES  # of a row
         self._arrays = board_arrays(board)
         self._kernel = _packing_kernel(self.dtype.itemsize)
-
-    @property
-    def row_bytes(self) -> int:
-        return 8 * (self.key + VALUES)
 
     def rows(self, batch: Batch, closed: bool) -> Rows:
         """A row for each tour of a batch; all of them are closed, or all are open. Squares must be on the board."""
         count = len(batch.tours)
-        rows, keeping = np.empty((count, self.key + VALUES), dtype=np.uint64), np.empty(count, dtype=np.uint8)
+        rows, keeping = np.empty((count, self.words), dtype=np.uint64), np.empty(count, dtype=np.uint8)
         places = np.empty(self.board.squares, dtype=np.int32)
         self._kernel.pack_canonical(batch.tours, closed, *self._arrays, places, rows, keeping)
         values = rows[:, self.key :]
@@ -91,12 +88,10 @@ class Packing:
     def tours(self, rows: Rows) -> Tours:
         width = self.dtype.itemsize
         squares = np.ascontiguousarray(rows[:, : self.key], dtype=">u8").view(f">u{width}")
-        tours: Tours = squares[:, : self.board.length].astype(self.dtype)
-        return tours
+        return squares[:, : self.board.length].astype(self.dtype)
 
     def value(self, rows: Rows, which: int) -> Rows:
-        column: Rows = rows[:, self.key + which]
-        return column
+        return rows[:, self.key + which]
 
     def kind(self, rows: Rows, which: int) -> NDArray[np.uint8]:
         """What is the same for all tours of a class: a byte of each row."""

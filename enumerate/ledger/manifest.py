@@ -25,8 +25,6 @@ from .layout import DISTINCT_RECORD, MANIFEST, PLAN
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
-CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
-_VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
 _SEAL = "sha256"
 
 
@@ -51,7 +49,7 @@ class Manifest:
 
     def config(self, output: str) -> Config:
         """The config of the last call that had work to do."""
-        values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
+        values = {key: value for key, value in self.identity.items() if key not in ("format", "search")}
         return resolve({**values, **self.budget, "output": output})
 
     def refuse_other_search(self, output: str) -> None:
@@ -77,7 +75,8 @@ class Manifest:
         An epoch is a token for the workers of one coordinator, which also shows whose run they work on.
         """
         budget, epoch = {"max": config.max, "tours": config.tours}, f"{self.id}-{uuid.uuid4().hex}"
-        return replace(self, budget=budget, versions=_versions(), epoch=epoch)
+        versions = {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
+        return replace(self, budget=budget, versions=versions, epoch=epoch)
 
     def has_begun(self, epoch: str) -> bool:
         """Whether an epoch is or was one of this run."""
@@ -122,10 +121,6 @@ def find_manifest(storage: Storage) -> Manifest | None:
         return read_manifest(storage)
     except Damaged:
         return None
-
-
-def _versions() -> dict[str, str]:
-    return {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
 
 
 def package_versions() -> dict[str, str]:
@@ -192,9 +187,9 @@ def _last_line(body: bytes | memoryview) -> bytes:
 # The record of distinct tours.
 
 
-@dataclass(frozen=True)
+@dataclass
 class Classes:
-    """The classes of open or of closed tours that a run has found."""
+    """The classes of open or of closed tours that a run has found; filled in as they are found."""
 
     variant: str
     classes: int = 0

@@ -11,15 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..ledger import layout
 from ..ledger.guide import write_guide
-from ..ledger.manifest import (
-    CONCLUDING,
-    Manifest,
-    create_manifest,
-    read_manifest,
-    refuse_other_epoch,
-    replace_manifest,
-    write_plan,
-)
+from ..ledger.manifest import Manifest, create_manifest, read_manifest, refuse_other_epoch, replace_manifest, write_plan
 from ..ledger.records import JobProgress
 from ..ledger.storage import Folder, Storage, open_storage
 from ..ledger.summary import FILES
@@ -30,6 +22,8 @@ from ..model.settings import SPLIT_AUTO
 from ..plan.plan import needs_estimates
 from ..search.strategy import can_split, settled
 from .tidying import check_parts, extent_of, tidied
+
+CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
 
 
 @dataclass
@@ -159,7 +153,7 @@ def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
 
 
 def _keep_plan(storage: Storage, config: Config, plan: Sequence[Job]) -> None:
-    """Write down a plan that took estimates, so that nobody makes them again; also if it was lost or never written."""
+    """Write down a plan that took estimates, so that nobody makes them again; also if it was removed."""
     if needs_estimates(config) and not storage.exists(layout.PLAN):
         write_plan(storage, plan)
 
