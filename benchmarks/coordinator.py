@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,7 +32,6 @@ from enumerate.executors.supervisor import Done, Outcome, Pool, Ready, Superviso
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
 from enumerate.ledger.manifest import Extent, create_manifest, seal  # noqa: E402
 from enumerate.ledger.records import JobProgress, record_lists  # noqa: E402
-from enumerate.ledger.storage import Entry  # noqa: E402
 from enumerate.ledger.storage.protocol import Buffer  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
@@ -111,7 +110,7 @@ def ray_pool(slots: int) -> Pool[Any]:
     from enumerate.run.handshake import Answer, facts_of  # noqa: PLC0415
 
     class Answering:
-        async def answer(self, facts: dict[str, str]) -> Answered[Answer]:
+        async def answer(self, facts: Mapping[str, str]) -> Answered[Answer]:
             return Answered(Answer(facts))
 
         async def work(self, _work: bytes, slice_: Slice) -> Outcome:
@@ -262,12 +261,12 @@ class Listed:
     def exists(self, _name: str) -> bool:
         return False
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
         if folder == COMMITS:
-            return (Entry(record_name(job, n), 900) for job in range(self.jobs) for n in range(self.each))
+            return ((record_name(job, n), 900) for job in range(self.jobs) for n in range(self.each))
         if folder == "tours":
             numbers = ((job, n) for job in range(self.jobs) for n in range(self.each))
-            return (Entry(part_name("open", "a1", job, n, None, ""), BYTES) for job, n in numbers)
+            return ((part_name("open", "a1", job, n, None, ""), BYTES) for job, n in numbers)
         return iter(())
 
     def read(self, name: str) -> bytes:

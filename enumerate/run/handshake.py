@@ -11,9 +11,9 @@ import inspect
 import platform
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import lru_cache, partial
 
 from .. import __version__
 from ..kernels.cache import search_hash
@@ -28,12 +28,13 @@ from ..search.strategy import is_outside, strategy_named
 class Answer:
     """What a worker says of itself."""
 
-    facts: dict[str, str]
+    facts: Mapping[str, str]
     proof: str = ""  # the name of the token it wrote
     trouble: str = ""  # why it could not
 
 
-def facts_of(strategy: str) -> dict[str, str]:
+@lru_cache
+def facts_of(strategy: str) -> Mapping[str, str]:
     """What must be equal on every node."""
     return {
         "program": __version__,
@@ -78,10 +79,6 @@ class Handshake:
         self._written = False
         self._token = new_token()
 
-    @cached_property
-    def facts(self) -> dict[str, str]:
-        return facts_of(self.strategy)
-
     def question(self) -> Callable[[], Answer]:
         """What a new worker is asked. The token is written for the first one, when the run is ours."""
         if self.output and not self._written:
@@ -94,7 +91,7 @@ class Handshake:
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
-        theirs, ours = said.facts, self.facts
+        theirs, ours = said.facts, facts_of(self.strategy)
         differing = [f"{name} {theirs[name]} there, {ours[name]} here" for name in ours if theirs[name] != ours[name]]
         if differing:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")

@@ -17,7 +17,7 @@ from typing import IO
 
 from ...model.errors import Damaged, Locked
 from ..layout import LOCK, RUN_FILES, STAGING, staged_name, staged_pattern
-from .protocol import Buffer, Entry
+from .protocol import Buffer
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -45,13 +45,13 @@ class Folder:
         except OSError as error:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
         for parent, _, files in os.walk(self.path(folder)):
             for file in files:
                 path = os.path.join(parent, file)
                 with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
                     name = os.path.relpath(path, self.root).replace(os.sep, "/")
-                    yield Entry(name, os.lstat(path).st_size)
+                    yield name, os.lstat(path).st_size
 
     def create(self, name: str, data: Buffer) -> bool:
         staged = self._stage(name, data)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 Buffer = bytes | memoryview
-
-
-class Entry(NamedTuple):
-    name: str
-    size: int
 
 
 class Storage(Protocol):
@@ -26,8 +21,8 @@ class Storage(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
-    def entries(self, folder: str) -> Iterator[Entry]:
-        """All files below a folder, in any order. There may be millions."""
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
+        """Name and size of all files below a folder, in any order. There may be millions."""
 
     def create(self, name: str, data: Buffer) -> bool:
         """Publish a new file, durably; False, and no change, if the name is taken."""
