@@ -37,7 +37,7 @@ BATCH_TOURS = 65_536
 
 
 def plan_of(storage: Storage, config: Config) -> tuple[Job, ...]:
-    """As it was written down; else made again, which is quick unless the run is from before plans were written."""
+    """As it was written down; else made again, which is quick unless a plan that took estimates was removed."""
     return read_plan(storage) if needs_estimates(config) and storage.exists(PLAN) else make_plan(config)
 
 
@@ -139,8 +139,7 @@ class Run:
         left = number
         for part in self.parts(start, variant):
             if 1 <= left <= part.rows:
-                tour: Tours = self.pick(part, [left - 1]).tours[0]
-                return tour
+                return np.asarray(self.pick(part, [left - 1]).tours[0])
             left -= part.rows
         count = number - left  # all parts were passed
         if not count:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ..ledger import layout
 from ..ledger.manifest import find_distinct, fingerprint
 from ..ledger.parts import COUNTED, Content, check_part, counts_of
-from ..ledger.records import JobProgress, RecordList, name_of, read_record, record_lists, records
+from ..ledger.records import JobProgress, RecordList, name_of, record_lists, records, standing
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -67,8 +67,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
         try:
             found = record_lists(run.storage, run.plan)
         except Damaged as error:
-            verdict.damage.append(str(error))
-            return verdict
+            return Verdict(damage=[str(error)])
         progress = list[JobProgress]()
         with ThreadPoolExecutor(usable_cores()) as pool:
             for job, of_job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
@@ -117,14 +116,9 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {
-        layout.MANIFEST,
-        layout.LOCK,
-        layout.README,
-        layout.TOURS_SQL,
-        *FILES,
-        *([layout.PLAN] if needs_estimates(run.config) else []),
-    }
+    known = {layout.MANIFEST, layout.LOCK, layout.README, layout.TOURS_SQL, *FILES}
+    if needs_estimates(run.config):
+        known.add(layout.PLAN)
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
             f"left by a late worker, the command of the run removes it: {layout.record_name(job, *short)}"
@@ -149,9 +143,7 @@ def _job(run: Run, job: Job, listed: RecordList) -> tuple[JobProgress, Verdict]:
     """All records and parts of one job, and that no tour is in them twice."""
     progress, verdict, seen = JobProgress(job), Verdict(), list[np.ndarray]()
     try:
-        last = listed.last()
-        if last:
-            progress.last = read_record(run.storage, layout.record_name(job.number, *last))
+        progress = standing(run.storage, job, listed)
         for result in records(run.storage, progress):
             verdict.records += 1
             _slice(run, job, result, verdict, seen)
@@ -258,9 +250,8 @@ def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None
         return "a tour is not as structured as its column says"
     if (symmetries(board, tours, place) != batch.symmetry).any():
         return "a tour has another symmetry than its column says"
-    if (run.config.only == "structured" and not batch.structured.all()) or (
-        run.config.only == "symmetric" and not batch.symmetry.all()
-    ):
+    kept = {"structured": batch.structured, "symmetric": batch.symmetry}
+    if run.config.only and not kept[run.config.only].all():
         return f"a tour is not {run.config.only}"
     return None
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import pyarrow as pa
-
 from ..model.board import Board
 from ..model.config import Config
 from ..model.jobs import TIMES
@@ -23,16 +21,14 @@ from ..search.strategy import command_of, strategy_of
 from . import layout
 from .parts import tours_schema
 from .storage import Storage, is_url
-from .summary import totals_of
 
 _TEXTS = Path(__file__).parent / "texts"
 _VARIANTS = {"open": ("open",), "closed": ("closed",), "both": ("open", "closed")}
 _MORE = "continue it with the same command; a larger `--max` or `--tours` finds more."
 
 
-def write_guide(storage: Storage, config: Config, summary: pa.Table | None = None) -> None:
-    """`summary` is that of a run that ended; a run that begins has none."""
-    totals = totals_of(summary) if summary is not None else None
+def write_guide(storage: Storage, config: Config, totals: dict[str, Any] | None = None) -> None:
+    """`totals` are those of a run that ended; a run that begins has none."""
     words = _words(storage.output, config, totals)
     words["reading"] = _filled("reading.md", words) if config.write else ""
     for name in (layout.README, layout.TOURS_SQL) if config.write else (layout.README,):

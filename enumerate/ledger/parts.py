@@ -119,7 +119,6 @@ class PartWriter:
         self.schema = schema
         self.stream = pa.BufferOutputStream()
         self.rows = 0
-        names = schema.names
         named = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         self.writer = pq.ParquetWriter(
             self.stream,
@@ -127,7 +126,7 @@ class PartWriter:
             compression="zstd",
             compression_level=1,
             use_dictionary=named,
-            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name not in named},
+            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in schema.names if name not in named},
             write_statistics=["iteration"],  # by which readers skip row groups
             write_page_checksum=True,
         )
@@ -212,16 +211,11 @@ class Sink:
         self.writers: dict[tuple[str, str], TourWriter] = {}
         self.times = PartWriter(times_schema(config)) if config.write and strategy_of(config).has_times else None
         self.published: dict[str, memoryview] = {}
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """By their names in `Counts`."""
-        return {name: self._counts[name] * len(self.images) for name in COUNTED}
+        self.counts: Counter[str] = Counter()  # by their names in `Counts`
 
     def take(self, batch: Batch) -> None:
         """Count and encode a batch; its memory may be used again afterwards."""
-        self._counts.update(counts_of(batch))
+        self.counts.update({name: count * len(self.images) for name, count in counts_of(batch).items()})
         if not self.config.write:
             return
         for variant, tours in _by_variant(batch):
@@ -358,8 +352,7 @@ def decode_squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
     """A column of tours as an array, without a copy."""
     values = np.frombuffer(column.buffers()[1], dtype=square_dtype(board))
     first = column.offset * board.length
-    tours: Tours = values[first : first + len(column) * board.length].reshape(len(column), board.length)
-    return tours
+    return values[first : first + len(column) * board.length].reshape(len(column), board.length)
 
 
 def decode_symmetries(column: pa.DictionaryArray, name: str) -> NDArray[np.uint8]:

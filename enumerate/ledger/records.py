@@ -171,18 +171,14 @@ class JobProgress:
             max_tours=_smaller(config.tours_in_slice, tours, before.attempts),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
-            supersedes=self.last if self._is_short else None,
+            supersedes=self.last if number < self.slices else None,  # the last one again: it was cut short
         )
-
-    @property
-    def _is_short(self) -> bool:
-        return self.last is not None and self.last.ended == BUDGET
 
     def _next(self) -> tuple[int, tuple[int, ...], Totals]:
         """Number, cursor and sums before the slice that follows."""
         if self.last is None:
             return 0, self.job.prefix, Totals()
-        if self._is_short:
+        if self.last.ended == BUDGET:
             return self.last.slice, self.last.began, self.last.before
         return self.last.slice + 1, self.last.cursor, self.last.total
 
@@ -192,17 +188,17 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
     return min(slice_limit, budget - spent) if budget else slice_limit
 
 
+def standing(storage: Storage, job: Job, listed: RecordList, read: ReadRecord = read_record) -> JobProgress:
+    """Where a job stands: its last record is read, the others only counted."""
+    last = listed.last()
+    return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
+
+
 def progress_of(
     storage: Storage, plan: Sequence[Job], found: Mapping[int, RecordList], read: ReadRecord = read_record
 ) -> list[JobProgress]:
-    """Where each job stands: its last record is read, the others only counted."""
-
-    def progress(job: Job) -> JobProgress:
-        last = found[job.number].last()
-        return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
-
     with ThreadPoolExecutor(READERS) as pool:
-        return list(pool.map(progress, plan))
+        return list(pool.map(lambda job: standing(storage, job, found[job.number], read), plan))
 
 
 def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_record) -> Iterator[SliceResult]:

@@ -65,8 +65,7 @@ def run(
     with held(config, fresh) as held_:
         plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
         handshake = Handshake(_for_workers(config).output, config.strategy)
-        serial = config.executor == "serial"
-        with closing(make_executor(config.workers, config.address, handshake, serial)) as executor:
+        with closing(make_executor(config.workers, config.address, handshake, config.executor == "serial")) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice, repair)
             if outlook:
@@ -131,7 +130,7 @@ def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) 
     report.complete = all(job.next_slice(report.config) is None for job in progress)
     try:
         write_summary(run_.storage, report.summary)
-        write_guide(run_.storage, asked, report.summary)
+        write_guide(run_.storage, asked, report.totals)
     except OSError:
         remove_summary(run_.storage)
         raise

@@ -118,11 +118,10 @@ def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, n
         return
     if check == SUMS:
         notice(f"checking {parts:,} parts of the run so far")
-        jobs: Sequence[JobProgress] = progress
     else:
-        jobs = _of_other_size(storage, progress)
+        progress = _of_other_size(storage, progress)
     with ThreadPoolExecutor(READERS if is_url(storage.output) else usable_cores()) as pool:
-        for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
+        for _ in pool.map(lambda job: _check_sums(storage, job), progress):
             pass
 
 

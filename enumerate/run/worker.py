@@ -31,7 +31,7 @@ def run_slice(config: Config, epoch: str, slice_: Slice) -> SliceResult:
             start=slice_.start,
             before=slice_.before,
             began=slice_.cursor,
-            **sink.counts | {name: value for name, value in vars(found).items() if name != "tours"},
+            **{name: value for name, value in vars(found).items() if name != "tours"} | sink.counts,
             write_seconds=time.perf_counter() - began - found.search_seconds,
             parts=parts,
         )
