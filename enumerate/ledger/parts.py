@@ -36,8 +36,8 @@ def described(name: str, kind: pa.DataType, description: str, nullable: bool = F
     return pa.field(name, kind, nullable, metadata={"description": description})
 
 
+SYMMETRY_COLUMNS = {name: name.replace("-", "_") for name in SYMMETRIES[1:]}  # their names in `Counts`
 # What is counted of tours, by its name in `Counts`.
-SYMMETRY_COLUMNS = {name: name.replace("-", "_") for name in SYMMETRIES[1:]}
 COUNTED = ("tours_open", "tours_closed", "structured", *SYMMETRY_COLUMNS.values())
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())

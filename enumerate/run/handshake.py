@@ -39,7 +39,7 @@ def facts_of(strategy: str) -> Mapping[str, str]:
     return {
         "program": __version__,
         "search": search_hash(),
-        "strategy": _hash_of(strategy) if is_outside(strategy) else "",  # the search has all others
+        "strategy": _hash_of(strategy) if is_outside(strategy) else "",  # `search` covers those of this package
         # Parts are the same bytes everywhere only if the same pyarrow writes them.
         "packages": ", ".join(f"{name} {version}" for name, version in package_versions().items()),
         "python": platform.python_version(),
