@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,7 +32,6 @@ from enumerate.executors.supervisor import Done, Outcome, Pool, Ready, Superviso
 from enumerate.ledger.layout import COMMITS, part_name, record_name  # noqa: E402
 from enumerate.ledger.manifest import Extent, create_manifest, seal  # noqa: E402
 from enumerate.ledger.records import JobProgress, record_lists  # noqa: E402
-from enumerate.ledger.storage import Entry, Hold  # noqa: E402
 from enumerate.ledger.storage.protocol import Buffer  # noqa: E402
 from enumerate.model.board import Board  # noqa: E402
 from enumerate.model.config import Config  # noqa: E402
@@ -110,10 +109,10 @@ def answering_pool(head: str, slots: int) -> Pool[Any]:
     import ray  # noqa: PLC0415
 
     from enumerate.executors.ray_cluster import Node, RayPool, RayWorker  # noqa: PLC0415
-    from enumerate.run.handshake import Answer, Facts  # noqa: PLC0415
+    from enumerate.run.handshake import Answer, facts_of  # noqa: PLC0415
 
     class Answering:
-        async def answer(self, facts: Facts) -> Ready:
+        async def answer(self, facts: Mapping[str, str]) -> Ready:
             return Ready(Answer(facts))
 
         async def work(self, _work: bytes, slice_: Slice) -> Outcome:
@@ -121,7 +120,7 @@ def answering_pool(head: str, slots: int) -> Pool[Any]:
 
     class Admitting:
         def question(self) -> Callable[[], Answer]:
-            return lambda: Answer(Facts())
+            return lambda: Answer(facts_of(""))
 
         def why_unfit(self, _node: str, _said: Answer) -> EnumerateError | None:
             return None
@@ -145,7 +144,7 @@ def answering_pool(head: str, slots: int) -> Pool[Any]:
 
     remote: Any = ray.remote  # its types do not know max_concurrency
     actor = remote(num_cpus=1, max_concurrency=slots)(Answering)
-    actors, facts = [actor.remote() for _ in range(ACTORS)], Facts()
+    actors, facts = [actor.remote() for _ in range(ACTORS)], facts_of("")
     return SharingPool(head, Admitting(), slots)
 
 
@@ -197,12 +196,6 @@ class SilentFancy(Fancy):
     def notice(self, text: str) -> None: ...
 
 
-class Unheld:
-    """A run that nobody takes over."""
-
-    def check(self) -> None: ...
-
-
 @dataclass
 class Driven:
     """Seconds of wall clock and of the processor for each slice, and bytes of memory on the way."""
@@ -228,7 +221,7 @@ def drive(pool: Pool[Any], slices: int, slots: int, display: Display) -> Driven:
     progress = [JobProgress(Job(number, (number,))) for number in range(side**2)]
     queue = deque(slice_ for job in progress if (slice_ := job.next_slice(config)))
     storage = Listed(0, 0)
-    opened = Opened(storage, Unheld(), create_manifest(storage, config), config, progress)
+    opened = Opened(storage, create_manifest(storage, config), config, progress)
     watch = Watch(display, each * side**2)
     watch.begin(config, progress, slots)
     _work_off(Report(config), opened, Supervisor(pool).run(never, queue, lambda: False), queue, [watch])
@@ -269,12 +262,12 @@ class Listed:
     def exists(self, _name: str) -> bool:
         return False
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
         if folder == COMMITS:
-            return (Entry(record_name(job, n), 900) for job in range(self.jobs) for n in range(self.each))
+            return ((record_name(job, n), 900) for job in range(self.jobs) for n in range(self.each))
         if folder == "tours":
             numbers = ((job, n) for job in range(self.jobs) for n in range(self.each))
-            return (Entry(part_name("open", "a1", job, n, None, ""), BYTES) for job, n in numbers)
+            return ((part_name("open", "a1", job, n, None, ""), BYTES) for job, n in numbers)
         return iter(())
 
     def read(self, name: str) -> bytes:
@@ -293,8 +286,10 @@ class Listed:
     def remove(self, names: Iterable[str]) -> None:
         assert not list(names)
 
-    def lock(self) -> AbstractContextManager[Hold]:
-        return nullcontext(Unheld())
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def check_lock(self) -> None: ...
 
     def lock_for_reading(self) -> AbstractContextManager[None]:
         return nullcontext()

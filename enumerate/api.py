@@ -27,7 +27,7 @@ from .catalog.reader import Run as _Run
 from .catalog.verify import Verdict
 from .catalog.verify import verify as _verify
 from .ledger.layout import start_of
-from .ledger.parts import names_column, tours_schema
+from .ledger.parts import tours_schema
 from .model.board import Board
 from .model.errors import Damaged
 from .model.jobs import Part
@@ -35,10 +35,10 @@ from .model.numbers import counted, short
 from .model.tour import SYMMETRIES, Tours, are_closed
 from .run.coordinator import run as _run
 from .search.strategy import resolve
-from .view.picture import Heat, heat_svg, tour_png, tour_svg
+from .view.picture import shade_of, tour_png, tour_svg
 from .view.progress import observer
 
-_MAP_SQUARES = 400
+_MAP_COLUMNS = 20
 _SHOWN_NAMES = 8
 _Squares = NDArray[np.integer]
 
@@ -196,20 +196,21 @@ class Run(_Run):
         return f"{head}<table>{rows}</table>{self._map()}"
 
     def _map(self) -> str:
-        """The tours for each start square as a picture, on boards where it can be read."""
-        rows = self.summary().to_pylist()
-        if self.board.squares > _MAP_SQUARES or not all(row["start"] for row in rows):
+        """The tours for each start square as a table, on boards where it can be read."""
+        rows = {row["start"]: row["tours_open"] + row["tours_closed"] for row in self.summary().to_pylist()}
+        if self.board.cols > _MAP_COLUMNS or None in rows:
             return ""
-        tours = {row["row"] * self.board.cols + row["column"]: row["tours_open"] + row["tours_closed"] for row in rows}
-        heats = {
-            square: Heat(count, short(count), f"{self.board.name(square)}: {counted(count, 'tour')}")
-            for square, count in tours.items()
-        }
-        return heat_svg(self.board, heats, "Tours for each start square")
+        found = [count for count in rows.values() if count]
+        ends = max(found, default=0), min(found, default=0)
+        lines = []
+        for row in reversed(range(self.board.rows)):
+            names = [self.board.name(row * self.board.cols + col) for col in range(self.board.cols)]
+            lines.append("".join(_cell(name, rows.get(name), *ends) for name in names))
+        return f"<p>Tours for each start square</p><table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
     def _table(self, part: Part) -> pa.Table:
         """A part with the columns that stand in its path."""
-        with self._opened(part, self._tours_schema(part), None) as file:
+        with self._opened(part) as file:
             return _with_path(file.read(), part.holds, start_of(part.name))
 
     def _no_tours(self) -> pa.Table:
@@ -217,11 +218,17 @@ class Run(_Run):
         return _with_path(tours_schema(self.config, variant).empty_table(), variant, "a1")
 
 
+def _cell(name: str, count: int | None, most: int, least: int) -> str:
+    shade = f"background:{shade_of(count, most, least)};color:#000" if count else ""
+    return f'<td title="{name}" style="{shade}">{"" if count is None else short(count)}</td>'
+
+
 def _with_path(table: pa.Table, variant: str, start: str) -> pa.Table:
     """A table of tours with columns for what stands in the path of its part."""
     for name, value in (("variant", variant), ("start", start)):
         if name not in table.column_names:
-            table = table.append_column(name, names_column(np.zeros(len(table), dtype=np.int32), [value]))
+            column = pa.DictionaryArray.from_arrays(np.zeros(len(table), dtype=np.int32), pa.array([value]))
+            table = table.append_column(name, column)
     return table.replace_schema_metadata(None)  # it speaks of one part
 
 

@@ -10,12 +10,12 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,16 @@ import pyarrow as pa
 from ..kernels.grouping import FOUND, ITERATION, START
 from ..ledger.layout import DISTINCT, DISTINCT_RECORD, RUN_FILES, distinct_name, patterns
 from ..ledger.manifest import Classes, Distinct, fingerprint, record_distinct
-from ..ledger.parts import PartWriter, distinct_schema, names_column, symmetry_column, tour_column
+from ..ledger.parts import PartWriter, distinct_schema, start_column, symmetry_column, tour_column
 from ..ledger.storage import Folder, stopped_by_storage
 from ..model.config import usable_cores
 from ..model.errors import BadRequest
 from ..model.jobs import Part
-from .grouping import SPILLS_AT_ONCE, Grouping, Packing, Rows, capacity_of
+from .grouping import MULTIPLICITY, SPILLS_AT_ONCE, STRUCTURED, SYMMETRY, Grouping, Packing, Rows, capacity_of
 from .reader import Run
 
 MEMORY = 2**30
 LEAST_MEMORY = 2**16
-GROUP_BYTES = 2**22  # of tours in a row group
-GROUPS = 16  # in a part
 
 _BATCH_BYTES = 2**20  # of tours that are packed at a time: they fit into a core's cache
 _READING = 0.7  # the share of reading in the whole, roughly; the rest is sorting and writing
@@ -84,8 +82,8 @@ def write_distinct(
     output: str | Path,
     memory: int = MEMORY,
     advance: Advance = lambda _: None,
-    group_bytes: int = GROUP_BYTES,
-    groups: int = GROUPS,
+    group_bytes: int = 2**22,
+    groups: int = 16,
 ) -> Report:
     """Write the distinct tours of a run beside it, in place of those that are there.
 
@@ -93,29 +91,22 @@ def write_distinct(
     the share of each step. A part has at most `groups` row groups, each with `group_bytes` of tours.
     """
     began, run = time.perf_counter(), Run(output)
-    storage, variants = run.storage, list[Classes]()
+    storage = run.storage
     with storage.lock(), stopped_by_storage(run.config.output):
-        # Spills go to the disk of the run, if it has one.
-        scratch = storage.where(RUN_FILES) if isinstance(storage, Folder) else tempfile.gettempdir()
-        source = Source(run, memory, scratch, advance)
-        source.refuse_small_disk(writing=True)
-        storage.replace_folder(DISTINCT, _files(source, variants, group_bytes, groups))
-        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), tuple(variants)))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began, storage.output)
+        source = Source(run, memory, advance, writing=True)
+        storage.replace_folder(DISTINCT, _files(source, group_bytes, groups))
+        record_distinct(storage, Distinct(fingerprint(chain(*source.parts.values())), source.variants))
+    return Report(source.variants, run.is_complete, time.perf_counter() - began, storage.output)
 
 
 def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = lambda _: None) -> Report:
     began, run = time.perf_counter(), Run(output)
     with run.storage.lock_for_reading(), stopped_by_storage(run.config.output):
-        source = Source(run, memory, tempfile.gettempdir(), advance)
-        source.refuse_small_disk(writing=False)
-        variants = []
-        for variant in source.parts:
-            sums: Counter[str] = Counter()
-            for _ in _counted(source.packing, source.blocks(variant), sums):
+        source = Source(run, memory, advance, writing=False)
+        for classes in source.variants:
+            for _ in source.blocks(classes):
                 pass
-            variants.append(Classes(variant, **sums, parts=()))
-    return Report(tuple(variants), run.is_complete, time.perf_counter() - began)
+    return Report(source.variants, run.is_complete, time.perf_counter() - began)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -123,28 +114,27 @@ def count_distinct(output: str | Path, memory: int = MEMORY, advance: Advance = 
 
 
 class Source:
-    def __init__(self, run: Run, memory: int, scratch: str, advance: Advance) -> None:
+    def __init__(self, run: Run, memory: int, advance: Advance, writing: bool) -> None:
         if memory < LEAST_MEMORY:
             raise BadRequest(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory:,}")
         if not run.config.write:
             raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
-        self.run, self.memory, self.scratch, self.advance = run, memory, scratch, advance
-        self.packing = Packing(run.board)
+        self.run, self.memory, self.advance, self.packing = run, memory, advance, Packing(run.board)
+        # Spills go to the disk of the run, if it has one and may be written to.
+        is_beside = writing and isinstance(run.storage, Folder)
+        self.scratch = run.storage.where(RUN_FILES) if is_beside else tempfile.gettempdir()
         asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
-        self.parts: dict[str, list[Part]] = {variant: [] for variant in asked}
-        for part in run.parts():
-            self.parts.setdefault(part.holds, []).append(part)
-        self.tours = sum(map(self.count, self.parts))
+        parts = list(run.parts())
+        self.parts = {variant: [part for part in parts if part.holds == variant] for variant in asked}
+        self.counts = {variant: sum(part.rows for part in parts) for variant, parts in self.parts.items()}
+        self.variants = tuple(map(Classes, self.parts))
+        self._refuse_small_disk(writing)
 
-    def count(self, variant: str) -> int:
-        return sum(part.rows for part in self.parts[variant])
-
-    def refuse_small_disk(self, writing: bool) -> None:
+    def _refuse_small_disk(self, writing: bool) -> None:
         """Refuse if the tours may fit neither into memory nor on the disk."""
-        fitting = capacity_of(self.packing.row_bytes // 8, self.memory)
-        counts = [count for count in map(self.count, self.parts) if count > fitting]
-        twice = 1 + (max(counts, default=0) > fitting * SPILLS_AT_ONCE)  # spills are merged to new ones
-        needed = max(counts, default=0) * self.packing.row_bytes * twice
+        most, fitting = max(self.counts.values()), capacity_of(self.packing.words, self.memory)
+        copies = (most > fitting) + (most > fitting * SPILLS_AT_ONCE)  # so many spills are merged to new ones
+        needed = copies * most * 8 * self.packing.words
         if writing:  # at most about what the parts of the run take, and before the old ones are gone
             needed += sum(part.bytes for part in chain(*self.parts.values()))
         free = shutil.disk_usage(self.scratch).free
@@ -154,15 +144,18 @@ class Source:
                 " make room, or allow more --memory"
             )
 
-    def blocks(self, variant: str) -> Blocks:
-        """The classes of a variant, sorted, block by block; each block is good until the next one."""
-        words, count = self.packing.row_bytes // 8, self.count(variant)
-        with closing(Grouping(words, count, self.memory, self.scratch)) as grouping:
-            for rows in self._rows(variant):
+    def blocks(self, classes: Classes) -> Blocks:
+        """The classes of a variant, sorted, block by block, and counted; each block is good until the next one."""
+        count, tours = self.counts[classes.variant], max(1, sum(self.counts.values()))
+        with closing(Grouping(self.packing.words, count, self.memory, self.scratch)) as grouping:
+            for rows in self._rows(classes.variant):
                 grouping.add(rows)
-                self.advance(_READING * len(rows) / self.tours)
-            share = (1 - _READING) * count / max(1, self.tours) / max(1, grouping.rows)
+                self.advance(_READING * len(rows) / tours)
+            share = (1 - _READING) * count / tours / max(1, grouping.rows)
             for block in grouping.blocks():
+                classes.classes += len(block)
+                classes.multiplicity += int(self.packing.kind(block, MULTIPLICITY).sum(dtype=np.int64))
+                classes.found += int(self.packing.value(block, FOUND).sum())
                 yield block
                 self.advance(share * len(block))
 
@@ -184,40 +177,25 @@ class Source:
 # From rows to parts.
 
 
-def _counted(packing: Packing, blocks: Blocks, sums: Counter[str]) -> Blocks:
-    """The same blocks; what goes by is added up, by its names in `Classes`."""
-    for block in blocks:
-        sums["classes"] += len(block)
-        sums["multiplicity"] += int(packing.kinds(block).multiplicity.sum(dtype=np.int64))
-        sums["found"] += int(packing.value(block, FOUND).sum())
-        yield block
-
-
-def _files(source: Source, variants: list[Classes], group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
-    """The parts of all variants, by their names in the folder; what they hold is added to `variants`."""
-    for variant in source.parts:
-        sums, parts = Counter[str](), list[Part]()
-        blocks = _counted(source.packing, source.blocks(variant), sums)
-        schema = distinct_schema(source.run.config, variant)
-        for data, rows in _parts(source.packing, schema, blocks, group_bytes, groups):
-            number, checksum = len(parts), hashlib.sha256(data).hexdigest()
-            parts.append(Part(variant, distinct_name(variant, number), rows, len(data), checksum))
-            yield parts[-1].name.removeprefix(f"{DISTINCT}/"), data
-        variants.append(Classes(variant, **sums, parts=tuple(parts)))
+def _files(source: Source, group_bytes: int, groups: int) -> Iterator[tuple[str, memoryview]]:
+    """The parts of all variants, by their names in the folder."""
+    for classes in source.variants:
+        variant, schema = classes.variant, distinct_schema(source.run.config, classes.variant)
+        for data, rows in _parts(source.packing, schema, source.blocks(classes), group_bytes, groups):
+            name, checksum = distinct_name(variant, len(classes.parts)), hashlib.sha256(data).hexdigest()
+            classes.parts += (Part(variant, name, rows, len(data), checksum),)
+            yield name.removeprefix(f"{DISTINCT}/"), data
     source.run.storage.remove([DISTINCT_RECORD])  # all is staged, and the parts that it names go now
 
 
 def _parts(
     packing: Packing, schema: pa.Schema, blocks: Blocks, group_bytes: int, groups: int
 ) -> Iterator[tuple[memoryview, int]]:
-    writer = PartWriter(schema)
-    group_rows = max(1, group_bytes // (8 * packing.key))
-    for group in regrouped(blocks, group_rows):
-        if writer.rows == groups * group_rows:
-            yield writer.close(), writer.rows
-            writer = PartWriter(schema)
-        writer.write(_columns(packing, schema, group))
-    if writer.rows:
+    regular = regrouped(blocks, max(1, group_bytes // (8 * packing.key)))
+    for first in regular:
+        writer = PartWriter(schema)
+        for group in chain([first], islice(regular, groups - 1)):
+            writer.write(_columns(packing, schema, group))
         yield writer.close(), writer.rows
 
 
@@ -238,14 +216,12 @@ def regrouped(blocks: Iterable[Rows], size: int) -> Blocks:
 
 
 def _columns(packing: Packing, schema: pa.Schema, rows: Rows) -> list[pa.Array]:
-    kinds = packing.kinds(rows)
-    starts, codes = np.unique(packing.value(rows, START), return_inverse=True)
     return [
         tour_column(packing.tours(rows), schema.field("tour").type),
-        pa.array(kinds.multiplicity.astype(np.int32)),
+        pa.array(packing.kind(rows, MULTIPLICITY).astype(np.int32)),
         pa.array(packing.value(rows, FOUND).astype(np.int64)),
-        names_column(codes, (packing.board.name(int(start)) for start in starts)),
+        start_column(packing.value(rows, START), packing.board),
         pa.array(packing.value(rows, ITERATION).astype(np.int64)),
-        pa.array(kinds.structured),
-        symmetry_column(kinds.symmetry),
+        pa.array(packing.kind(rows, STRUCTURED).astype(np.bool_)),
+        symmetry_column(packing.kind(rows, SYMMETRY)),
     ]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -35,7 +34,7 @@ _TABLE_BYTES = 20  # a row of the table takes beside itself: its slot, and its n
 _BLOCK_ROWS = 16_384
 _MOST_ROWS = 2**30  # their numbers are of 32 bits
 
-_STRUCTURED, _SYMMETRY, _BYTE = np.uint64(8), np.uint64(16), np.uint64(255)  # bytes of KIND; the lowest: multiplicity
+MULTIPLICITY, STRUCTURED, SYMMETRY = 0, 1, 2  # bytes of KIND
 
 
 @lru_cache
@@ -59,15 +58,6 @@ def board_arrays(board: Board) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     return np.array(board.maps), np.array(firsts), np.repeat(rows, board.cols), np.tile(cols, board.rows)
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """What is the same for all tours of a class, for each of some classes."""
-
-    multiplicity: NDArray[np.uint8]
-    structured: NDArray[np.bool_]
-    symmetry: NDArray[np.uint8]
-
-
 class Packing:
     """How the tours of a board become rows, and rows tours. Several threads may use one."""
 
@@ -75,42 +65,37 @@ class Packing:
         self.board = board
         self.dtype = square_dtype(board)
         self.key = -(-board.length * self.dtype.itemsize // 8)
+        self.words = self.key + VALUES  # of a row
         self._arrays = board_arrays(board)
         self._kernel = _packing_kernel(self.dtype.itemsize)
-
-    @property
-    def row_bytes(self) -> int:
-        return 8 * (self.key + VALUES)
 
     def rows(self, batch: Batch, closed: bool) -> Rows:
         """A row for each tour of a batch; all of them are closed, or all are open. Squares must be on the board."""
         count = len(batch.tours)
-        rows, keeping = np.empty((count, self.key + VALUES), dtype=np.uint64), np.empty(count, dtype=np.uint8)
+        rows, keeping = np.empty((count, self.words), dtype=np.uint64), np.empty(count, dtype=np.uint8)
         places = np.empty(self.board.squares, dtype=np.int32)
         self._kernel.pack_canonical(batch.tours, closed, *self._arrays, places, rows, keeping)
         values = rows[:, self.key :]
         values[:, FOUND] = 1
         values[:, START] = batch.tours[:, 0]
         values[:, ITERATION] = batch.iterations
-        values[:, KIND] = len(self.board.maps) // keeping.astype(np.uint64)
-        values[:, KIND] |= batch.structured.astype(np.uint64) << _STRUCTURED
-        values[:, KIND] |= batch.symmetry.astype(np.uint64) << _SYMMETRY
+        values[:, KIND] = 0
+        self.kind(rows, MULTIPLICITY)[:] = len(self.board.maps) // keeping
+        self.kind(rows, STRUCTURED)[:] = batch.structured
+        self.kind(rows, SYMMETRY)[:] = batch.symmetry
         return rows
 
     def tours(self, rows: Rows) -> Tours:
         width = self.dtype.itemsize
         squares = np.ascontiguousarray(rows[:, : self.key], dtype=">u8").view(f">u{width}")
-        tours: Tours = squares[:, : self.board.length].astype(self.dtype)
-        return tours
+        return squares[:, : self.board.length].astype(self.dtype)
 
     def value(self, rows: Rows, which: int) -> Rows:
-        column: Rows = rows[:, self.key + which]
-        return column
+        return rows[:, self.key + which]
 
-    def kinds(self, rows: Rows) -> Kinds:
-        kind = self.value(rows, KIND)
-        multiplicity, structured, symmetry = kind & _BYTE, (kind >> _STRUCTURED) & _BYTE, (kind >> _SYMMETRY) & _BYTE
-        return Kinds(multiplicity.astype(np.uint8), structured.astype(np.bool_), symmetry.astype(np.uint8))
+    def kind(self, rows: Rows, which: int) -> NDArray[np.uint8]:
+        """What is the same for all tours of a class: a byte of each row."""
+        return rows.view(np.uint8)[:, 8 * (self.key + KIND) + which]
 
 
 @lru_cache

@@ -21,16 +21,7 @@ from numpy.typing import NDArray
 from ..ledger import parts
 from ..ledger.layout import MANIFEST, PLAN, start_of
 from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
-from ..ledger.records import (
-    JobProgress,
-    ReadRecord,
-    RecordList,
-    check_part,
-    progress_of,
-    read_record,
-    record_lists,
-    records,
-)
+from ..ledger.records import JobProgress, ReadRecord, RecordList, progress_of, read_record, record_lists, records
 from ..ledger.storage import Storage, open_storage
 from ..ledger.summary import summary_table, totals_of
 from ..model.batch import Batch
@@ -46,7 +37,7 @@ BATCH_TOURS = 65_536
 
 
 def plan_of(storage: Storage, config: Config) -> tuple[Job, ...]:
-    """As it was written down; else made again, which is quick unless the run is from before plans were written."""
+    """As it was written down; else made again, which is quick unless a plan that took estimates was removed."""
     return read_plan(storage) if needs_estimates(config) and storage.exists(PLAN) else make_plan(config)
 
 
@@ -148,11 +139,7 @@ class Run:
         left = number
         for part in self.parts(start, variant):
             if 1 <= left <= part.rows:
-                for batch in self.read_part(part):
-                    if left <= len(batch.tours):
-                        tour: Tours = batch.tours[left - 1]
-                        return tour
-                    left -= len(batch.tours)
+                return np.asarray(self.pick(part, [left - 1]).tours[0])
             left -= part.rows
         count = number - left  # all parts were passed
         if not count:
@@ -164,13 +151,14 @@ class Run:
 
         `data` is its content if it was read before; it is never larger than a slice.
         """
-        for rows in self._read(part, self._tours_schema(part), batch_tours, data):
-            yield parts.decode_tours(rows, self.config, part.holds, part.name)
+        with self._opened(part, data=data) as file:
+            for rows in file.iter_batches(batch_tours):
+                yield parts.decode_tours(rows, self.config, part.holds, part.name)
 
     def checked_part(self, part: Part, batch_tours: int) -> Iterator[Batch]:
         """The same, compared with the record: size, checksum and number of tours, and none leaves the board."""
         count = 0
-        for batch in self.read_part(part, batch_tours, check_part(self.storage, part)):
+        for batch in self.read_part(part, batch_tours, parts.check_part(self.storage, part)):
             if batch.tours.max() >= self.board.squares:
                 raise Damaged(f"damaged, a tour leaves the board: {part.name}")
             count += len(batch.tours)
@@ -180,7 +168,7 @@ class Run:
 
     def pick(self, part: Part, rows: Sequence[int]) -> Batch:
         """Some tours of one part, by their numbers from 0, ascending; row groups without any are skipped."""
-        with self._opened(part, self._tours_schema(part), None) as file:
+        with self._opened(part) as file:
             first, tables = 0, []
             for group in range(file.num_row_groups):
                 after = first + file.metadata.row_group(group).num_rows
@@ -196,21 +184,13 @@ class Run:
         columns = strategy_of(self.config).columns
         return {each.name: values[row].item() for each, values in zip(columns, batch.more, strict=True)}
 
-    def structured(self, part: Part) -> NDArray[np.bool_]:
-        return np.asarray(self._column(part, "structured").to_numpy())
-
-    def symmetries(self, part: Part) -> NDArray[np.uint8]:
-        """Indices into SYMMETRIES."""
-        column = self._column(part, "symmetry").unify_dictionaries().combine_chunks()
-        return parts.decode_symmetries(column, part.name)
-
-    def iterations(self, part: Part) -> NDArray[np.int64]:
-        return np.asarray(self._column(part, "iteration").to_numpy())
-
-    def _column(self, part: Part, name: str) -> pa.ChunkedArray:
-        """One column of a part; the tours are not decoded. Threads would cost more than they save."""
-        with self._opened(part, self._tours_schema(part), None) as file:
-            return file.read(columns=[name], use_threads=False).column(name)
+    def column(self, part: Part, name: str) -> np.ndarray:
+        """One column of a part, symmetries as indices into SYMMETRIES; the tours are not decoded."""
+        with self._opened(part) as file:
+            column = file.read(columns=[name], use_threads=False).column(name)  # threads would cost more than they save
+        if name == "symmetry":
+            return parts.decode_symmetries(column.unify_dictionaries().combine_chunks(), part.name)
+        return np.asarray(column.to_numpy())
 
     def distinct(self, variant: str | None = None, batch_tours: int = BATCH_TOURS) -> Iterator[DistinctTours]:
         """One tour for each class, batch by batch, in order; `write_distinct` has made them."""
@@ -220,8 +200,9 @@ class Run:
             raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.output!r}")
         for part in record.parts:
             if part.holds in kinds:
-                for rows in self._read(part, parts.distinct_schema(self.config, part.holds), batch_tours, None):
-                    yield self._distinct(rows, part)
+                with self._opened(part, parts.distinct_schema(self.config, part.holds)) as file:
+                    for rows in file.iter_batches(batch_tours):
+                        yield self._distinct(rows, part)
 
     def _distinct(self, rows: pa.RecordBatch, part: Part) -> DistinctTours:
         start = rows.column("start")
@@ -236,21 +217,19 @@ class Run:
 
     def times(self, start: str | None = None) -> pa.Table:
         """What each tour took, where the strategy makes one tour after the other."""
-        rows = (rows for part in self._parts(start, (TIMES,)) for rows in self.read_times(part))
-        return pa.Table.from_batches(rows, schema=parts.times_schema(self.config))
+        none = parts.times_schema(self.config).empty_table()
+        return pa.concat_tables([none, *map(self.read_times, self._parts(start, (TIMES,)))])
 
-    def read_times(self, part: Part, data: bytes | None = None) -> Iterator[pa.RecordBatch]:
-        return self._read(part, parts.times_schema(self.config), BATCH_TOURS, data)
+    def read_times(self, part: Part, data: bytes | None = None) -> pa.Table:
+        with self._opened(part, parts.times_schema(self.config), data) as file:
+            return file.read()
 
-    def _tours_schema(self, part: Part) -> pa.Schema:
-        return parts.tours_schema(self.config, part.holds)
-
-    def _read(self, part: Part, schema: pa.Schema, batch_rows: int, data: bytes | None) -> Iterator[pa.RecordBatch]:
-        with self._opened(part, schema, data) as file:
-            yield from file.iter_batches(batch_rows)
-
-    def _opened(self, part: Part, schema: pa.Schema, data: bytes | None) -> AbstractContextManager[pq.ParquetFile]:
-        return parts.open_part(self.storage.read(part.name) if data is None else data, schema, part.name)
+    def _opened(
+        self, part: Part, schema: pa.Schema | None = None, data: bytes | None = None
+    ) -> AbstractContextManager[pq.ParquetFile]:
+        """A part of tours, unless it has the columns of another schema."""
+        data = self.storage.read(part.name) if data is None else data
+        return parts.open_part(data, schema or parts.tours_schema(self.config, part.holds), part.name)
 
     def summary(self) -> pa.Table:
         """One row for each start square, or for each job without one, from the records as they are now."""

@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..ledger import layout
-from ..ledger.layout import parse_part_name, part_name, record_name
 from ..ledger.manifest import find_distinct, fingerprint
-from ..ledger.parts import COUNTED, Content, counts_of, times_schema
-from ..ledger.records import JobProgress, RecordList, check_part, name_of, read_record, record_lists, records
+from ..ledger.parts import COUNTED, Content, check_part, counts_of
+from ..ledger.records import JobProgress, RecordList, name_of, record_lists, records, standing
 from ..ledger.summary import FILES, summary_table
 from ..model.batch import Batch
 from ..model.config import usable_cores
@@ -68,8 +67,7 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
         try:
             found = record_lists(run.storage, run.plan)
         except Damaged as error:
-            verdict.damage.append(str(error))
-            return verdict
+            return Verdict(damage=[str(error)])
         progress = list[JobProgress]()
         with ThreadPoolExecutor(usable_cores()) as pool:
             for job, of_job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
@@ -118,18 +116,12 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 def _foreign_files(
     run: Run, found: dict[int, RecordList], progress: list[JobProgress], parts: set[str], verdict: Verdict
 ) -> None:
-    known = {
-        layout.MANIFEST,
-        layout.LOCK,
-        layout.PULSE,
-        layout.README,
-        layout.TOURS_SQL,
-        *FILES,
-        *([layout.PLAN] if needs_estimates(run.config) else []),
-    }
+    known = {layout.MANIFEST, layout.LOCK, layout.PULSE, layout.README, layout.TOURS_SQL, *FILES}
+    if needs_estimates(run.config):
+        known.add(layout.PLAN)
     if verdict.complete:  # a run that was killed may have them; continuing it clears them
         verdict.damage += [
-            f"left by a late worker, the command of the run removes it: {record_name(job, *short)}"
+            f"left by a late worker, the command of the run removes it: {layout.record_name(job, *short)}"
             for job, listed in found.items()
             for short in listed.superseded()
         ]
@@ -139,7 +131,7 @@ def _foreign_files(
     for name, _ in run.storage.entries("."):
         if name in known or name in parts or name.startswith((f"{layout.COMMITS}/", f"{layout.STAGING}/")):
             continue
-        part = parse_part_name(name)
+        part = layout.parse_part_name(name)
         following = unfinished.get(part.job) if part else None
         is_next = part and following and part.slice == following.number
         if part and not verdict.complete and (is_next or part.cut is not None or part.holds == TIMES):
@@ -151,9 +143,7 @@ def _job(run: Run, job: Job, listed: RecordList) -> tuple[JobProgress, Verdict]:
     """All records and parts of one job, and that no tour is in them twice."""
     progress, verdict, seen = JobProgress(job), Verdict(), list[np.ndarray]()
     try:
-        last = listed.last()
-        if last:
-            progress.last = read_record(run.storage, record_name(job.number, *last))
+        progress = standing(run.storage, job, listed)
         for result in records(run.storage, progress):
             verdict.records += 1
             _slice(run, job, result, verdict, seen)
@@ -193,7 +183,7 @@ def _slice(run: Run, job: Job, result: SliceResult, verdict: Verdict, seen: list
 
 
 def _check_name(start: str, result: SliceResult, part: Part) -> None:
-    if part.name != part_name(part.holds, start, result.job, result.slice, result.cut, part.sha256):
+    if part.name != layout.part_name(part.holds, start, result.job, result.slice, result.cut, part.sha256):
         raise Damaged(f"damaged, not the name of a part of record {name_of(result)}: {part.name}")
 
 
@@ -201,7 +191,7 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
     """There is a time for each tour: it is known by its iteration."""
     data = check_part(run.storage, part)
     _check_name(result.start, result, part)
-    times = pa.Table.from_batches(run.read_times(part, data), schema=times_schema(run.config))
+    times = run.read_times(part, data)
     at, placements, attempts = (times[name].to_numpy() for name in ("iteration", "placements", "attempts"))
     if not of_tours or not np.array_equal(at, np.sort(np.concatenate(of_tours))):
         raise Damaged(f"damaged, not the times of its tours: {part.name}")
@@ -216,7 +206,7 @@ def _check_times(run: Run, result: SliceResult, part: Part, of_tours: list[np.nd
 
 def _prefix(run: Run, job: Job, part: Part) -> Cursor:
     """The path that the tours of a part begin with: that of its job, or its image on the square that the part names."""
-    named = parse_part_name(part.name)
+    named = layout.parse_part_name(part.name)
     if run.config.expand and named:
         for image, each in run.board.images_of(job.start).items():
             if run.board.name(image) == named.start:
@@ -260,9 +250,8 @@ def _why_wrong(run: Run, prefix: Cursor, part: Part, batch: Batch) -> str | None
         return "a tour is not as structured as its column says"
     if (symmetries(board, tours, place) != batch.symmetry).any():
         return "a tour has another symmetry than its column says"
-    if (run.config.only == "structured" and not batch.structured.all()) or (
-        run.config.only == "symmetric" and not batch.symmetry.all()
-    ):
+    kept = {"structured": batch.structured, "symmetric": batch.symmetry}
+    if run.config.only and not kept[run.config.only].all():
         return f"a tour is not {run.config.only}"
     return None
 

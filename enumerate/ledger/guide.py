@@ -11,8 +11,6 @@ from pathlib import Path
 from string import Template, ascii_lowercase
 from typing import Any
 
-import pyarrow as pa
-
 from ..model.board import Board, column_name
 from ..model.config import Config
 from ..model.jobs import TIMES
@@ -23,7 +21,6 @@ from ..search.strategy import command_of, strategy_of
 from . import layout
 from .parts import tours_schema
 from .storage import Storage, is_url
-from .summary import totals_of
 
 _TEXTS = Path(__file__).parent / "texts"
 _VARIANTS = {"open": ("open",), "closed": ("closed",), "both": ("open", "closed")}
@@ -31,9 +28,8 @@ _ELSEWHERE = "-- From another folder, first: set file_search_path = '{}';\n"
 _MORE = "continue it with the same command; a larger `--max` or `--tours` finds more."
 
 
-def write_guide(storage: Storage, config: Config, summary: pa.Table | None = None) -> None:
-    """`summary` is that of a run that ended; a run that begins has none."""
-    totals = totals_of(summary) if summary is not None else None
+def write_guide(storage: Storage, config: Config, totals: dict[str, Any] | None = None) -> None:
+    """`totals` are those of a run that ended; a run that begins has none."""
     words = _words(storage.output, config, totals)
     words["reading"] = _filled("reading.md", words) if config.write else ""
     for name in (layout.README, layout.TOURS_SQL) if config.write else (layout.README,):
@@ -56,7 +52,7 @@ def _words(output: str, config: Config, totals: dict[str, Any] | None) -> dict[s
         "configs": _configs(variants) if config.write else "",
         "state": _state(totals),
         "command": f"python -m enumerate {shlex.join(command_of(config))}",
-        "counts": "\n".join(_counts(config, totals)),
+        "counts": "\n".join(_counts(config, totals)) if totals else "",
         "columns": "\n".join(_columns(config)),
         "files": "\n".join(f"| `{name}` | {content} |" for name, content in _files(config).items()),
         "place": shlex.quote(output),
@@ -91,9 +87,7 @@ def _state(totals: dict[str, Any] | None) -> str:
     return f"The search was stopped before its end: {_MORE}"
 
 
-def _counts(config: Config, totals: dict[str, Any] | None) -> Iterator[str]:
-    if totals is None:
-        return
+def _counts(config: Config, totals: dict[str, Any]) -> Iterator[str]:
     yield "| | |\n|---|---:|"
     for variant in _VARIANTS[config.variant]:
         yield f"| {variant} tours | {totals[f'tours_{variant}']:,} |"
@@ -108,13 +102,12 @@ def _counts(config: Config, totals: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _columns(config: Config) -> Iterator[str]:
-    folders = ["variant"] if strategy_of(config).count_jobs(config) else ["variant", "start"]
     schema = tours_schema(config, _VARIANTS[config.variant][0])
     for each in schema:
         yield f"| `{each.name}` | {each.type} | {each.metadata[b'description'].decode()} |"
-    meanings = {"variant": "Whether the tour is open or closed.", "start": "Start square."}
-    for name in folders:
-        yield f"| `{name}` | in the path of the file | {meanings[name]} |"
+    yield "| `variant` | in the path of the file | Whether the tour is open or closed. |"
+    if not strategy_of(config).count_jobs(config):
+        yield "| `start` | in the path of the file | Start square. |"
 
 
 def _files(config: Config) -> dict[str, str]:

@@ -29,12 +29,6 @@ _PROCESS = uuid.uuid4().hex[:12]  # processes of several machines may write to o
 _staged = itertools.count()
 
 
-class RecordName(NamedTuple):
-    job: int
-    slice: int
-    cut: int | None
-
-
 class PartName(NamedTuple):
     holds: str
     start: str  # empty if its job has no start square
@@ -49,9 +43,10 @@ def record_name(job: int, slice_: int, cut: int | None = None) -> str:
     return f"{COMMITS}/{_slice_name(job, slice_, cut)}.json"
 
 
-def parse_record_name(name: str) -> RecordName | None:
+def parse_record_name(name: str) -> tuple[int, int, int | None] | None:
+    """Job, slice and cut."""
     match = _RECORD.fullmatch(name)
-    record = match and RecordName(int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+    record = match and (int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
     return record if record and record_name(*record) == name else None
 
 

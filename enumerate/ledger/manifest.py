@@ -25,8 +25,6 @@ from .layout import DISTINCT_RECORD, MANIFEST, PLAN
 from .storage import Storage
 
 DISTRIBUTION = "knights-tour-enumerator"
-CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
-_VERSIONS = {"format": FORMAT_VERSION, "search": SEARCH_VERSION}
 _SEAL = "sha256"
 
 
@@ -43,17 +41,16 @@ class Extent:
 class Manifest:
     id: str  # another one after --fresh
     identity: dict[str, str | int | float | bool]
-    max: int
-    tours: int
     created: str
+    budget: dict[str, int]  # --max and --tours
     versions: dict[str, str]
     epoch: str = ""  # whose workers may write now; empty after a coordinator has ended in order
     concluded: Extent = Extent()  # what there was when a coordinator ended in order: less is damage
 
     def config(self, output: str) -> Config:
         """The config of the last call that had work to do."""
-        values = {key: value for key, value in self.identity.items() if key not in _VERSIONS}
-        return resolve({**values, "max": self.max, "tours": self.tours, "output": output})
+        values = {key: value for key, value in self.identity.items() if key not in ("format", "search")}
+        return resolve({**values, **self.budget, "output": output})
 
     def refuse_other_search(self, output: str) -> None:
         """What another search has begun can be read, and not continued."""
@@ -72,31 +69,29 @@ class Manifest:
             differing = ", ".join(f"{key} {there[key]} there, {asked[key]} asked for" for key in keys)
             raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
 
-    def of_call(self, config: Config, epoch: str) -> Manifest:
-        """The same run with the budget, the epoch and the versions of another call."""
-        return replace(self, max=config.max, tours=config.tours, versions=_versions(), epoch=epoch)
+    def of_call(self, config: Config) -> Manifest:
+        """The same run with the budget and the versions of another call, and an epoch of its own.
 
-    def new_epoch(self) -> str:
-        """A token for the workers of one coordinator, which also shows whose run they work on."""
-        return f"{self.id}-{uuid.uuid4().hex}"
+        An epoch is a token for the workers of one coordinator, which also shows whose run they work on.
+        """
+        budget, epoch = {"max": config.max, "tours": config.tours}, f"{self.id}-{uuid.uuid4().hex}"
+        versions = {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
+        return replace(self, budget=budget, versions=versions, epoch=epoch)
+
+    def has_begun(self, epoch: str) -> bool:
+        """Whether an epoch is or was one of this run."""
+        return epoch.startswith(f"{self.id}-")
 
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(uuid.uuid4().hex, identity_of(config), config.max, config.tours, created, _versions())
-    manifest = replace(manifest, epoch=manifest.new_epoch())
-    storage.create(MANIFEST, _sealed(manifest))
+    manifest = Manifest(uuid.uuid4().hex, identity_of(config), created, budget={}, versions={}).of_call(config)
+    storage.create(MANIFEST, seal(asdict(manifest)))
     return manifest
 
 
 def replace_manifest(storage: Storage, manifest: Manifest) -> None:
-    storage.replace(MANIFEST, _sealed(manifest))
-
-
-def _sealed(manifest: Manifest) -> bytes:
-    document = asdict(manifest)
-    document["budget"] = {name: document.pop(name) for name in ("max", "tours")}
-    return seal(document)
+    storage.replace(MANIFEST, seal(asdict(manifest)))
 
 
 def read_manifest(storage: Storage) -> Manifest:
@@ -106,14 +101,9 @@ def read_manifest(storage: Storage) -> Manifest:
         if made_by != FORMAT_VERSION:
             when = "an earlier version; search again" if made_by < FORMAT_VERSION else "a later version of this program"
             raise BadRequest(f"the run in {storage.output!r} was made by {when}")
-        budget, concluded = document.pop("budget"), Extent(**document.pop("concluded"))
-        return Manifest(**document, **budget, concluded=concluded)
+        return Manifest(**{**document, "concluded": Extent(**document["concluded"])})
     except (KeyError, TypeError):
         raise Damaged(f"damaged, not a run.json of this version: {storage.where(MANIFEST)}") from None
-
-
-def is_of_run(epoch: str, manifest: Manifest) -> bool:
-    return epoch.startswith(f"{manifest.id}-")
 
 
 def refuse_other_epoch(storage: Storage, epoch: str) -> None:
@@ -131,10 +121,6 @@ def find_manifest(storage: Storage) -> Manifest | None:
         return read_manifest(storage)
     except Damaged:
         return None
-
-
-def _versions() -> dict[str, str]:
-    return {DISTRIBUTION: __version__, "python": platform.python_version(), **package_versions()}
 
 
 def package_versions() -> dict[str, str]:
@@ -201,9 +187,9 @@ def _last_line(body: bytes | memoryview) -> bytes:
 # The record of distinct tours.
 
 
-@dataclass(frozen=True)
+@dataclass
 class Classes:
-    """The classes of open or of closed tours that a run has found."""
+    """The classes of open or of closed tours that a run has found; filled in as they are found."""
 
     variant: str
     classes: int = 0

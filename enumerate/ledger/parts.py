@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -36,8 +36,9 @@ def described(name: str, kind: pa.DataType, description: str, nullable: bool = F
     return pa.field(name, kind, nullable, metadata={"description": description})
 
 
+SYMMETRY_COLUMNS = {name: name.replace("-", "_") for name in SYMMETRIES[1:]}  # their names in `Counts`
 # What is counted of tours, by its name in `Counts`.
-COUNTED = ("tours_open", "tours_closed", "structured", *(name.replace("-", "_") for name in SYMMETRIES[1:]))
+COUNTED = ("tours_open", "tours_closed", "structured", *SYMMETRY_COLUMNS.values())
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 _SYMMETRY_NAMES = pa.array(SYMMETRIES)
@@ -118,7 +119,6 @@ class PartWriter:
         self.schema = schema
         self.stream = pa.BufferOutputStream()
         self.rows = 0
-        names = schema.names
         named = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         self.writer = pq.ParquetWriter(
             self.stream,
@@ -126,7 +126,7 @@ class PartWriter:
             compression="zstd",
             compression_level=1,
             use_dictionary=named,
-            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in names if name not in named},
+            column_encoding={name: _ENCODINGS.get(name, "PLAIN") for name in schema.names if name not in named},
             write_statistics=["iteration"],  # by which readers skip row groups
             write_page_checksum=True,
         )
@@ -148,7 +148,7 @@ class TourWriter(PartWriter):
         self.board, self.content = config.board, Content()
 
     def add(self, batch: Batch) -> None:
-        start = [_start_column(batch.tours, self.board)] if "start" in self.schema.names else []
+        start = [start_column(batch.tours[:, 0], self.board)] if "start" in self.schema.names else []
         more = map(pa.array, batch.more)
         when, structured = pa.array(batch.iterations), pa.array(batch.structured)
         tours = tour_column(batch.tours, self.schema.field("tour").type)
@@ -181,13 +181,10 @@ def tour_column(tours: Tours, kind: pa.DataType) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(tours), [None, pa.py_buffer(np.ascontiguousarray(tours))])
 
 
-def _start_column(tours: Tours, board: Board) -> pa.Array:
-    squares, codes = np.unique(tours[:, 0], return_inverse=True)
-    return names_column(codes, map(board.name, squares.tolist()))
-
-
-def names_column(codes: NDArray[np.integer], names: Iterable[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(list(names)))
+def start_column(starts: NDArray[np.integer], board: Board) -> pa.Array:
+    squares, codes = np.unique(starts, return_inverse=True)
+    names = pa.array([board.name(square) for square in squares.tolist()])
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
 
 
 def symmetry_column(codes: NDArray[np.uint8]) -> pa.Array:
@@ -214,16 +211,11 @@ class Sink:
         self.writers: dict[tuple[str, str], TourWriter] = {}
         self.times = PartWriter(times_schema(config)) if config.write and strategy_of(config).has_times else None
         self.published: dict[str, memoryview] = {}
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """By their names in `Counts`."""
-        return {name: self._counts[name] * len(self.images) for name in COUNTED}
+        self.counts: Counter[str] = Counter()  # by their names in `Counts`
 
     def take(self, batch: Batch) -> None:
         """Count and encode a batch; its memory may be used again afterwards."""
-        self._counts.update(counts_of(batch))
+        self.counts.update({name: count * len(self.images) for name, count in counts_of(batch).items()})
         if not self.config.write:
             return
         for variant, tours in _by_variant(batch):
@@ -240,12 +232,11 @@ class Sink:
 
     def publish(self, cut: int | None) -> tuple[Part, ...]:
         """`cut`: after how many iterations the budget ended the slice, if it did."""
-        made: list[tuple[str, str, PartWriter, str]] = [
-            (variant, start, writer, writer.content.digest) for (variant, start), writer in sorted(self.writers.items())
-        ]
+        writers = sorted(self.writers.items())
+        made = [self._publish(*named, writer, writer.content.digest, cut) for named, writer in writers]
         if self.times and self.times.rows:
-            made.append((TIMES, self.slice.start, self.times, ""))
-        return tuple(self._publish(*each, cut) for each in made)
+            made.append(self._publish(TIMES, self.slice.start, self.times, "", cut))
+        return tuple(made)
 
     def publish_again(self, recorded: SliceResult) -> None:
         """Restore parts that were tidied away before the record came."""
@@ -299,13 +290,24 @@ def counts_of(batch: Batch) -> dict[str, int]:
 
 def _by_variant(batch: Batch) -> Iterator[tuple[str, Batch]]:
     """The tours of a batch, open and closed apart; nothing for a variant without tours."""
-    closed = int(np.count_nonzero(batch.closed))
-    if closed in (0, len(batch.closed)):  # the usual case, without a copy
-        if len(batch.closed):
-            yield "closed" if closed else "open", batch
-        return
-    yield "open", batch[~batch.closed]
-    yield "closed", batch[batch.closed]
+    for variant, chosen in (("open", ~batch.closed), ("closed", batch.closed)):
+        if chosen.any():
+            yield variant, batch if chosen.all() else batch[chosen]  # all of them is the usual case, without a copy
+
+
+def check_part(storage: Storage, part: Part) -> bytes:
+    """Read a part and compare its size and checksum with its record; returns its content."""
+    try:
+        data = storage.read(part.name)
+    except Damaged:
+        if storage.exists(part.name):
+            raise
+        raise Damaged(f"missing, though a record names it: {part.name}") from None
+    if len(data) != part.bytes:
+        raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
+    return data
 
 
 @contextmanager
@@ -333,8 +335,8 @@ def decode_tours(rows: pa.RecordBatch, config: Config, variant: str, name: str) 
     """Rows of `tours_schema` as a batch, without what each tour took."""
     tours = decode_squares(rows.column("tour"), config.board)
     if "start" in rows.schema.names:
-        said, seen = (column.cast(pa.string()) for column in (rows.column("start"), _start_column(tours, config.board)))
-        if not said.equals(seen):
+        seen = start_column(tours[:, 0], config.board)
+        if not rows.column("start").cast(pa.string()).equals(seen.cast(pa.string())):
             raise Damaged(f"damaged, a tour begins on another square than its column says: {name}")
     return Batch(
         tours,
@@ -350,8 +352,7 @@ def decode_squares(column: pa.FixedSizeBinaryArray, board: Board) -> Tours:
     """A column of tours as an array, without a copy."""
     values = np.frombuffer(column.buffers()[1], dtype=square_dtype(board))
     first = column.offset * board.length
-    tours: Tours = values[first : first + len(column) * board.length].reshape(len(column), board.length)
-    return tours
+    return values[first : first + len(column) * board.length].reshape(len(column), board.length)
 
 
 def decode_symmetries(column: pa.DictionaryArray, name: str) -> NDArray[np.uint8]:

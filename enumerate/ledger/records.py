@@ -10,7 +10,6 @@ Each record carries the sums of those before it: the last one of each job shows 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
@@ -66,29 +65,9 @@ _SUM_FIELDS = {field.name for field in fields(Totals)}
 def _result(document: Mapping[str, Any]) -> SliceResult:
     if set(document) != _FIELDS or set(document["before"]) != _SUM_FIELDS:
         raise KeyError
-    before = Totals(**_with_tuples(document["before"]))
-    parts = tuple(Part(**part) for part in document["parts"])
-    return SliceResult(**{**_with_tuples(document), "before": before, "parts": parts})
-
-
-def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists only."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def check_part(storage: Storage, part: Part) -> bytes:
-    """Read a part and compare its size and checksum with its record; returns its content."""
-    try:
-        data = storage.read(part.name)
-    except Damaged:
-        if storage.exists(part.name):
-            raise
-        raise Damaged(f"missing, though a record names it: {part.name}") from None
-    if len(data) != part.bytes:
-        raise Damaged(f"damaged, {len(data):,} bytes instead of {part.bytes:,}: {part.name}")
-    if hashlib.sha256(data).hexdigest() != part.sha256:
-        raise Damaged(f"damaged, its checksum does not match its record: {part.name}")
-    return data
+    before, parts = Totals(**document["before"]), tuple(Part(**part) for part in document["parts"])
+    began, cursor = tuple(document["began"]), tuple(document["cursor"])
+    return SliceResult(**{**document, "before": before, "began": began, "cursor": cursor, "parts": parts})
 
 
 @dataclass
@@ -192,18 +171,14 @@ class JobProgress:
             max_tours=_smaller(config.tours_in_slice, tours, before.attempts),
             full_iterations=config.slice_iterations,
             full_tours=config.tours_in_slice,
-            supersedes=self.last if self._is_short else None,
+            supersedes=self.last if number < self.slices else None,  # the last one again: it was cut short
         )
-
-    @property
-    def _is_short(self) -> bool:
-        return self.last is not None and self.last.ended == BUDGET
 
     def _next(self) -> tuple[int, tuple[int, ...], Totals]:
         """Number, cursor and sums before the slice that follows."""
         if self.last is None:
             return 0, self.job.prefix, Totals()
-        if self._is_short:
+        if self.last.ended == BUDGET:
             return self.last.slice, self.last.began, self.last.before
         return self.last.slice + 1, self.last.cursor, self.last.total
 
@@ -213,17 +188,17 @@ def _smaller(slice_limit: int, budget: int, spent: int) -> int:
     return min(slice_limit, budget - spent) if budget else slice_limit
 
 
+def standing(storage: Storage, job: Job, listed: RecordList, read: ReadRecord = read_record) -> JobProgress:
+    """Where a job stands: its last record is read, the others only counted."""
+    last = listed.last()
+    return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
+
+
 def progress_of(
     storage: Storage, plan: Sequence[Job], found: Mapping[int, RecordList], read: ReadRecord = read_record
 ) -> list[JobProgress]:
-    """Where each job stands: its last record is read, the others only counted."""
-
-    def progress(job: Job) -> JobProgress:
-        last = found[job.number].last()
-        return JobProgress(job, read(storage, record_name(job.number, *last)) if last else None)
-
     with ThreadPoolExecutor(READERS) as pool:
-        return list(pool.map(progress, plan))
+        return list(pool.map(lambda job: standing(storage, job, found[job.number], read), plan))
 
 
 def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_record) -> Iterator[SliceResult]:

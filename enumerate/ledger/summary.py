@@ -5,10 +5,10 @@ A job without a start square has a row of its own. The totals are a file of thei
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
 
@@ -19,40 +19,38 @@ import pyarrow.parquet as pq
 from ..model.config import FORMAT_VERSION, Config
 from ..model.jobs import Cursor, Totals
 from .layout import SUMMARY_CSV, SUMMARY_JSON, SUMMARY_PARQUET
-from .parts import described, schema_of
+from .parts import COUNTED, SYMMETRY_COLUMNS, described, schema_of
 from .records import JobProgress
 from .storage import Storage
 
 Row = dict[str, Any]
 
-_SPREAD = ("tours_open", "tours_closed", "structured", "path_180", "closed_180", "closed_90", "closed_reflection",
-           "parts")  # fmt: skip
-_COUNTED = [each.name for each in dataclasses.fields(Totals) if each.name not in ("first_iteration", "first_seconds")]
-_EFFORTS = {*_COUNTED} - {*_SPREAD}
-_ALL = ("exhausted", "finished")
+_SPREAD = (*COUNTED, "parts")
+_SUMMED = [each.name for each in fields(Totals) if each.name not in ("first_iteration", "first_seconds")]
+_EFFORTS = {*_SUMMED} - {*_SPREAD}
 
 
-def summary_rows(config: Config, progress: Iterable[JobProgress]) -> list[Row]:
+def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
     """What is known of each start square, in the order of the plan."""
     groups: dict[Cursor, list[JobProgress]] = {}
     for job in progress:
         groups.setdefault(job.job.group, []).append(job)
     rows = [_row(config, jobs) for jobs in groups.values()]
     if config.expand:
-        rows = sorted((image for row in rows for image in _images(config, row)), key=lambda row: _square(config, row))
-    return rows
+        rows = sorted(
+            (image for row in rows for image in _images(config, row)), key=lambda row: (row["row"], row["column"])
+        )
+    return pa.Table.from_pylist(rows, schema=summary_schema(config))
 
 
 def _row(config: Config, jobs: list[JobProgress]) -> Row:
-    totals, job = [dataclasses.asdict(each.total) for each in jobs], jobs[0].job
-    return {
-        **(_named(config, job.start) if job.prefix else {"job": job.number}),
-        "multiplicity": job.multiplicity,
-        "exhausted": all(each.exhausted for each in jobs),
-        "finished": all(each.next_slice(config) is None for each in jobs),
-        **_sums(totals, _COUNTED),
-        **_first(totals),
-    }
+    job = jobs[0].job
+    rows = [
+        {**asdict(each.total), "exhausted": each.exhausted, "finished": each.next_slice(config) is None}
+        for each in jobs
+    ]
+    named = _named(config, job.start) if job.prefix else {"job": job.number}
+    return {**named, "multiplicity": job.multiplicity, **_together(rows)}
 
 
 def _named(config: Config, square: int) -> Row:
@@ -60,43 +58,31 @@ def _named(config: Config, square: int) -> Row:
     return {"start": config.board.name(square), "row": row, "column": column}
 
 
-def _square(config: Config, row: Row) -> int:
-    return int(row["row"] * config.board.cols + row["column"])
-
-
-def _sums(rows: Iterable[Row], names: Iterable[str]) -> Row:
-    rows = list(rows)
-    return {name: sum(row[name] for row in rows) for name in names}
-
-
-def _first(rows: Iterable[Row]) -> Row:
-    """The first tour is the one found after the fewest iterations."""
+def _together(rows: Sequence[Row]) -> Row:
+    """Rows added up. The first tour is the one found after the fewest iterations."""
     found = [(row["first_iteration"], row["first_seconds"]) for row in rows if row["first_iteration"] is not None]
-    return dict(zip(("first_iteration", "first_seconds"), min(found) if found else (None, None), strict=True))
+    iteration, seconds = min(found, default=(None, None))
+    return {
+        **{name: sum(row[name] for row in rows) for name in _SUMMED},
+        **{name: all(row[name] for row in rows) for name in ("exhausted", "finished")},
+        "first_iteration": iteration,
+        "first_seconds": seconds,
+    }
 
 
 def _images(config: Config, row: Row) -> Iterator[Row]:
     """The rows of all squares of a symmetry class: the tours are spread evenly, the search was made from one."""
-    square = _square(config, row)
+    square = row["row"] * config.board.cols + row["column"]
     for image in config.board.images_of(square):
         shared = {name: row[name] // row["multiplicity"] for name in _SPREAD}
         effort = {} if image == square else dict.fromkeys(_EFFORTS, 0)
         yield {**row, **_named(config, image), **shared, **effort, "multiplicity": 1}
 
 
-def summary_table(config: Config, progress: Iterable[JobProgress]) -> pa.Table:
-    return pa.Table.from_pylist(summary_rows(config, progress), schema=summary_schema(config))
-
-
 def totals_of(summary: pa.Table) -> Row:
     """The sums of the rows, by the names of the columns."""
     rows = summary.to_pylist()
-    return {
-        "rows": len(rows),
-        **_sums(rows, ("multiplicity", *_COUNTED)),
-        **{name: all(row[name] for row in rows) for name in _ALL},
-        **_first(rows),
-    }
+    return {"rows": len(rows), "multiplicity": sum(row["multiplicity"] for row in rows), **_together(rows)}
 
 
 def encode_parquet(table: pa.Table) -> bytes:
@@ -145,10 +131,7 @@ _COLUMNS = [
     described("tours_open", _INT, "Open tours found."),
     described("tours_closed", _INT, "Closed tours found."),
     described("structured", _INT, "Of them, structured: with the two moves next to each corner."),
-    described("path_180", _INT, "Of them, with the symmetry path-180."),
-    described("closed_180", _INT, "Of them, with the symmetry closed-180."),
-    described("closed_90", _INT, "Of them, with the symmetry closed-90."),
-    described("closed_reflection", _INT, "Of them, with the symmetry closed-reflection."),
+    *(described(column, _INT, f"Of them, with the symmetry {name}.") for name, column in SYMMETRY_COLUMNS.items()),
     described("left_out", _INT, "Tours found that --only left out."),
     described("given_up", _INT, "Tours begun and not found, by greedy."),
     described("iterations", _INT, "Placements of the knight."),

@@ -130,17 +130,17 @@ def _conclude(report: Report, run_: Opened, asked: Config, plan: Sequence[Job]) 
 
     First the epoch ends, so that a worker out of reach records nothing of what is tidied away.
     """
-    run_.begin_conclusion(asked)
+    run_.begin_conclusion()
     progress = tidied(run_.storage, plan, extent_of(run_.progress))
     report.summary = summary_table(report.config, progress)
     report.complete = all(job.next_slice(report.config) is None for job in progress)
     try:
         write_summary(run_.storage, report.summary)
-        write_guide(run_.storage, asked, report.summary)
+        write_guide(run_.storage, asked, report.totals)
     except OSError:
         remove_summary(run_.storage)
         raise
-    run_.conclude(asked, progress)
+    run_.conclude(progress)
 
 
 def _refuse_smaller_budget(config: Config, asked: Config, progress: list[JobProgress]) -> None:
@@ -165,9 +165,10 @@ def _work_off(
     """Hand out slices until none is left, and follow each finished one with the next of its job."""
     config, began = report.config, time.perf_counter()
     by_job = {job.job.number: job for job in run_.progress}
+    follow = queue.appendleft if is_exhaustive(config) else queue.append  # then a job under way is among the largest
     try:
         for event in events:
-            run_.hold.check()
+            run_.storage.check_lock()
             report.add(event)
             if isinstance(event, Finished):
                 job = by_job[event.result.job]
@@ -175,11 +176,8 @@ def _work_off(
                 job.add(event.result)
                 report.tours += job.total.tours - before.tours
                 report.iterations += job.total.iterations - before.iterations
-                following = job.next_slice(config)
-                if following and is_exhaustive(config):
-                    queue.appendleft(following)  # a job under way is among the largest
-                elif following:
-                    queue.append(following)
+                if following := job.next_slice(config):
+                    follow(following)
             for each in observers:
                 each.event(event)
     finally:

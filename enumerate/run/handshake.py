@@ -11,9 +11,9 @@ import inspect
 import platform
 import sys
 import uuid
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from .. import __version__
 from ..kernels.cache import search_hash
@@ -25,31 +25,29 @@ from ..search.strategy import is_outside, strategy_named
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What must be equal on every node."""
-
-    program: str = __version__
-    search: str = field(default_factory=search_hash)
-    strategy: str = ""  # the hash of one from outside
-    packages: str = field(  # parts are the same bytes everywhere only if the same pyarrow writes them
-        default_factory=lambda: ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    )
-    python: str = field(default_factory=platform.python_version)
-
-
-@dataclass(frozen=True)
 class Answer:
     """What a worker says of itself."""
 
-    facts: Facts
+    facts: Mapping[str, str]
     proof: str = ""  # the name of the token it wrote
     trouble: str = ""  # why it could not
 
 
-def _source_of(strategy: str) -> str:
-    """What tells two versions of a strategy from outside apart; `search` covers those of this package."""
-    if not is_outside(strategy):
-        return ""
+@lru_cache
+def facts_of(strategy: str) -> Mapping[str, str]:
+    """What must be equal on every node."""
+    return {
+        "program": __version__,
+        "search": search_hash(),
+        "strategy": _hash_of(strategy) if is_outside(strategy) else "",  # `search` covers those of this package
+        # Parts are the same bytes everywhere only if the same pyarrow writes them.
+        "packages": ", ".join(f"{name} {version}" for name, version in package_versions().items()),
+        "python": platform.python_version(),
+    }
+
+
+def _hash_of(strategy: str) -> str:
+    """What tells two versions of a strategy from outside apart."""
     try:
         source = inspect.getsource(sys.modules[type(strategy_named(strategy)).__module__])
     except (BadRequest, OSError):
@@ -59,7 +57,7 @@ def _source_of(strategy: str) -> str:
 
 def answer(output: str, token: str, strategy: str) -> Answer:
     """On the node: read the coordinator's token and, as proof, write one of our own."""
-    facts, mine = Facts(strategy=_source_of(strategy)), f"{token}-{uuid.uuid4().hex[:12]}"
+    facts, mine = facts_of(strategy), f"{token}-{uuid.uuid4().hex[:12]}"
     if not output:
         return Answer(facts)
     try:
@@ -81,10 +79,6 @@ class Handshake:
         self._written = False
         self._token = new_token()
 
-    @cached_property
-    def facts(self) -> Facts:
-        return Facts(strategy=_source_of(self.strategy))
-
     def question(self) -> Callable[[], Answer]:
         """What a new worker is asked. The token is written for the first one, when the run is ours."""
         if self.output and not self._written:
@@ -97,7 +91,7 @@ class Handshake:
 
     def why_unfit(self, node: str, said: Answer) -> EnumerateError | None:
         """An error that names the node and what differs, or None if all is well."""
-        theirs, ours = asdict(said.facts), asdict(self.facts)
+        theirs, ours = said.facts, facts_of(self.strategy)
         differing = [f"{name} {theirs[name]} there, {ours[name]} here" for name in ours if theirs[name] != ours[name]]
         if differing:
             return BadRequest(f"node {node} has another version: {'; '.join(differing)}")

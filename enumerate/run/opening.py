@@ -9,32 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from ..ledger import layout
 from ..ledger.guide import write_guide
-from ..ledger.layout import (
-    COMMITS,
-    DISCARDING,
-    DISTINCT,
-    DISTINCT_RECORD,
-    MANIFEST,
-    PART_FOLDERS,
-    PLAN,
-    PULSE,
-    README,
-    RUN_FILES,
-    STAGING,
-    TOURS_SQL,
-)
-from ..ledger.manifest import (
-    CONCLUDING,
-    Manifest,
-    create_manifest,
-    read_manifest,
-    refuse_other_epoch,
-    replace_manifest,
-    write_plan,
-)
+from ..ledger.manifest import Manifest, create_manifest, read_manifest, refuse_other_epoch, replace_manifest, write_plan
 from ..ledger.records import JobProgress
-from ..ledger.storage import Folder, Hold, Storage, open_storage
+from ..ledger.storage import Folder, Storage, open_storage
 from ..ledger.summary import FILES
 from ..model.config import Config
 from ..model.errors import BadRequest, Damaged, Locked
@@ -44,13 +23,14 @@ from ..plan.plan import needs_estimates
 from ..search.strategy import can_split, settled
 from .tidying import check_parts, extent_of, tidied
 
+CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
+
 
 @dataclass
 class Held:
     """A run that nobody else can change now. Nothing but its lock is written yet."""
 
     storage: Storage
-    hold: Hold
     config: Config  # as this call asks for it
     manifest: Manifest | None = None  # None of a run that begins
     before: Config | None = None  # as the run was asked for before
@@ -61,7 +41,6 @@ class Opened:
     """A run opened by its coordinator, and the progress of its jobs."""
 
     storage: Storage
-    hold: Hold
     manifest: Manifest
     before: Config  # as the run was asked for before this call, or by it if it began the run
     progress: list[JobProgress]
@@ -69,23 +48,22 @@ class Opened:
     def begin_epoch(self, config: Config) -> str:
         """From now on the workers of this call may write. A new run begins with that."""
         if self.manifest.epoch in ("", CONCLUDING):
-            self._replace(config, self.manifest.new_epoch())
+            self._replace(self.manifest.of_call(config))
         return self.manifest.epoch
 
-    def begin_conclusion(self, config: Config) -> None:
+    def begin_conclusion(self) -> None:
         """From now on no worker may write, also none out of reach."""
-        self.hold.check()
+        self.storage.check_lock()
         # A coordinator that was suspended must not end the epoch of another.
         refuse_other_epoch(self.storage, self.manifest.epoch)
-        self._replace(config, CONCLUDING)
+        self._replace(replace(self.manifest, epoch=CONCLUDING))
 
-    def conclude(self, config: Config, progress: Sequence[JobProgress]) -> None:
-        self.manifest = replace(self.manifest, concluded=extent_of(progress))
-        self._replace(config, "")
+    def conclude(self, progress: Sequence[JobProgress]) -> None:
+        self._replace(replace(self.manifest, epoch="", concluded=extent_of(progress)))
 
-    def _replace(self, config: Config, epoch: str) -> None:
-        self.manifest = self.manifest.of_call(config, epoch)
-        replace_manifest(self.storage, self.manifest)
+    def _replace(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        replace_manifest(self.storage, manifest)
 
 
 @contextmanager
@@ -96,26 +74,26 @@ def held(config: Config, fresh: bool) -> Iterator[Held]:
         with _refused_by_storage(storage.output):
             _refuse_foreign(storage, fresh)
             try:
-                hold = stack.enter_context(storage.lock())
+                stack.enter_context(storage.lock())
             except Locked:
                 with suppress(Damaged):  # it may be starting over just now
                     _recognise(storage, config, fresh)  # another run is another run, at work or not
                 raise
-            asked, manifest, before = _recognise(storage, config, fresh)
-        yield Held(storage, hold, asked, manifest, before)
+            held_ = _recognise(storage, config, fresh)
+        yield held_
 
 
-def _recognise(storage: Storage, config: Config, fresh: bool) -> tuple[Config, Manifest | None, Config | None]:
+def _recognise(storage: Storage, config: Config, fresh: bool) -> Held:
     """What is asked for, what is there, and what that was asked for before. Another run is refused."""
-    if fresh or not storage.exists(MANIFEST):
-        return settled(config), None, None
+    if fresh or not storage.exists(layout.MANIFEST):
+        return Held(storage, settled(config))
     manifest = read_manifest(storage)
     manifest.refuse_other_search(config.output)
     before = manifest.config(config.output)
     if config.split == SPLIT_AUTO and can_split(config) and can_split(before):
         config = replace(config, split=before.split)
     manifest.refuse_other(settled(config))
-    return settled(config), manifest, before
+    return Held(storage, settled(config), manifest, before)
 
 
 def opened(
@@ -125,7 +103,7 @@ def opened(
     storage, config = run_.storage, run_.config
     with _refused_by_storage(storage.output):
         manifest, before = run_.manifest, run_.before
-        if fresh or storage.exists(DISCARDING):
+        if fresh or storage.exists(layout.DISCARDING):
             manifest, before = _start_over(storage, config, plan), config
         elif manifest is None or before is None:
             manifest, before = _begin(storage, config, plan), config
@@ -135,7 +113,7 @@ def opened(
         _keep_plan(storage, config, plan)
         progress = tidied(storage, plan, None if repair else manifest.concluded, notice)
         check_parts(storage, progress, check, notice)
-    return Opened(storage, run_.hold, manifest, before, progress)
+    return Opened(storage, manifest, before, progress)
 
 
 @contextmanager
@@ -151,23 +129,23 @@ def _refuse_foreign(storage: Storage, fresh: bool) -> None:
     """What is there and not a run stays as it is: not even a lock is put beside it."""
     if isinstance(storage, Folder) and storage.root.exists() and not storage.root.is_dir():
         raise BadRequest(f"the output folder is a file: {storage.output!r}; choose another --output")
-    if storage.exists(MANIFEST) or storage.exists(DISCARDING):  # or what a --fresh has yet to remove
+    if storage.exists(layout.MANIFEST) or storage.exists(layout.DISCARDING):  # or what a --fresh has yet to remove
         return
-    if any(True for _ in storage.entries(COMMITS)) and not fresh:
-        raise Damaged(f"missing, though there are commit records: {storage.where(MANIFEST)}")
+    if any(True for _ in storage.entries(layout.COMMITS)) and not fresh:
+        raise Damaged(f"missing, though there are commit records: {storage.where(layout.MANIFEST)}")
     if _has_other_files(storage):
         raise BadRequest(f"the output folder is not empty and not a run: {storage.output!r}; choose another --output")
 
 
 def _has_other_files(storage: Storage) -> bool:
     if isinstance(storage, Folder):  # empty folders count too, and nothing needs to be walked through
-        return storage.root.exists() and any(entry.name != RUN_FILES for entry in storage.root.iterdir())
-    return any(not name.startswith(f"{RUN_FILES}/") for name, _ in storage.entries("."))
+        return storage.root.exists() and any(entry.name != layout.RUN_FILES for entry in storage.root.iterdir())
+    return any(not name.startswith(f"{layout.RUN_FILES}/") for name, _ in storage.entries("."))
 
 
 def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
     """The plan first, for run.json begins a run. One that is there already is of a call that came no further."""
-    storage.remove([PLAN])
+    storage.remove([layout.PLAN])
     _keep_plan(storage, config, plan)
     manifest = create_manifest(storage, config)
     write_guide(storage, config)
@@ -175,8 +153,8 @@ def _begin(storage: Storage, config: Config, plan: Sequence[Job]) -> Manifest:
 
 
 def _keep_plan(storage: Storage, config: Config, plan: Sequence[Job]) -> None:
-    """Write down a plan that took estimates, so that nobody makes them again; also if it was lost or never written."""
-    if needs_estimates(config) and not storage.exists(PLAN):
+    """Write down a plan that took estimates, so that nobody makes them again; also if it was removed."""
+    if needs_estimates(config) and not storage.exists(layout.PLAN):
         write_plan(storage, plan)
 
 
@@ -185,11 +163,11 @@ def _start_over(storage: Storage, config: Config, plan: Sequence[Job]) -> Manife
 
     run.json goes before all else: without it no worker of the old run can write.
     """
-    storage.replace(DISCARDING, b"")
-    storage.remove([MANIFEST, DISTINCT_RECORD])
-    for folder in (COMMITS, *PART_FOLDERS, DISTINCT, STAGING):
+    storage.replace(layout.DISCARDING, b"")
+    storage.remove([layout.MANIFEST, layout.DISTINCT_RECORD])
+    for folder in (layout.COMMITS, *layout.PART_FOLDERS, layout.DISTINCT, layout.STAGING):
         storage.remove([name for name, _ in storage.entries(folder)])
-    storage.remove([*FILES, README, TOURS_SQL, PULSE])
+    storage.remove([*FILES, layout.README, layout.TOURS_SQL, layout.PULSE])
     manifest = _begin(storage, config, plan)
-    storage.remove([DISCARDING])
+    storage.remove([layout.DISCARDING])
     return manifest

@@ -116,11 +116,9 @@ def _cycles(board: Board, tours: int, times: int) -> Iterator[Comparison]:
 
 def _from_one(config: Config, row: dict[str, Any]) -> Iterator[Comparison]:
     """Tours from one start square."""
-    board = config.board
-    square = board.square(row["start"])
-    paths = published_from(board, square)
+    paths = published_from(config.board, config.board.square(row["start"]))
     if config.variant == "both" and paths:
         yield Comparison(f"directed tours from {row['start']}", row["tours_open"] + row["tours_closed"],
                          paths.count, paths.source)  # fmt: skip
     if config.variant != "open":
-        yield from _cycles(board, row["tours_closed"], 2)
+        yield from _cycles(config.board, row["tours_closed"], 2)

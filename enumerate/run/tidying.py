@@ -9,16 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..ledger.layout import COMMITS, PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
 from ..ledger.manifest import Extent
-from ..ledger.records import (
-    READERS,
-    JobProgress,
-    RecordList,
-    check_part,
-    progress_of,
-    read_record,
-    record_lists,
-    records,
-)
+from ..ledger.parts import check_part
+from ..ledger.records import READERS, JobProgress, RecordList, name_of, progress_of, read_record, record_lists, records
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
@@ -37,13 +29,16 @@ def tidied(
     found, progress = _standing(storage, plan)
     by_number = {job.job.number: job for job in progress}
     parts = {name: part for name, part, _ in _parts(storage, by_number)}
-    unrecorded = [name for name, part in parts.items() if not _is_recorded(name, part, found, by_number)]
+    unrecorded = {name: part for name, part in parts.items() if not _is_recorded(name, part, found, by_number)}
     if least is not None:
         _refuse_missing(storage, progress, least)
-        _refuse_orphans(parts, unrecorded, by_number)
+        _refuse_orphans(unrecorded, by_number)
     storage.remove([name for name, _ in storage.entries(STAGING)])
     storage.remove(unrecorded)
-    storage.remove(_late_records([parts[name] for name in unrecorded], by_number))
+    # A late worker may have recorded such a part since the records were listed. A record that is written only now is
+    # followed by its parts: its worker sees that its epoch is over and looks back.
+    late = {record_name(part.job, part.slice, part.cut) for part in unrecorded.values()}
+    storage.remove(late - {name_of(job.last) for job in progress if job.last})
     storage.remove(_times_of_others(storage, parts, found))
     storage.remove([record_name(job, *short) for job, listed in found.items() for short in listed.superseded()])
     if unrecorded:
@@ -68,12 +63,9 @@ def _refuse_missing(storage: Storage, progress: Sequence[JobProgress], least: Ex
         )
 
 
-def _refuse_orphans(
-    parts: Mapping[str, PartName], unrecorded: Sequence[str], progress: Mapping[int, JobProgress]
-) -> None:
+def _refuse_orphans(unrecorded: Mapping[str, PartName], progress: Mapping[int, JobProgress]) -> None:
     """A whole slice is followed by another only after its record: a part beyond the next one has lost its record."""
-    for name in unrecorded:
-        part = parts[name]
+    for name, part in unrecorded.items():
         if part.cut is None and part.slice > progress[part.job].slices:
             raise Damaged(f"missing, the record of a slice whose part is there: {name}; --repair searches it again")
 
@@ -95,17 +87,6 @@ def _parts(storage: Storage, jobs: Container[int]) -> Iterator[tuple[str, PartNa
             part = parse_part_name(name)
             if part and part.job in jobs:
                 yield name, part, size
-
-
-def _late_records(unrecorded: Sequence[PartName], progress: Mapping[int, JobProgress]) -> Iterator[str]:
-    """Records of parts just removed: a late worker may have written one since the records were listed.
-
-    One that is written only now is followed by its parts: its worker sees that its epoch is over and looks back.
-    """
-    for part in unrecorded:
-        last = progress[part.job].last
-        if last is None or (part.slice, part.cut) != (last.slice, last.cut):
-            yield record_name(part.job, part.slice, part.cut)
 
 
 def _is_recorded(
@@ -137,11 +118,10 @@ def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, n
         return
     if check == SUMS:
         notice(f"checking {parts:,} parts of the run so far")
-        jobs: Sequence[JobProgress] = progress
     else:
-        jobs = _of_other_size(storage, progress)
+        progress = _of_other_size(storage, progress)
     with ThreadPoolExecutor(READERS if is_url(storage.output) else usable_cores()) as pool:
-        for _ in pool.map(lambda job: _check_sums(storage, job), jobs):
+        for _ in pool.map(lambda job: _check_sums(storage, job), progress):
             pass
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ledger.layout import record_name
-from ..ledger.manifest import find_manifest, is_of_run, refuse_other_epoch
+from ..ledger.manifest import find_manifest, refuse_other_epoch
 from ..ledger.parts import Sink
 from ..ledger.records import commit, remove_slice
 from ..ledger.storage import Storage, open_storage, stopped_by_storage
@@ -42,7 +42,7 @@ def run_slice(config: Config, epoch: str, slice_: Slice) -> SliceResult:
 def _look_back(storage: Storage, epoch: str, result: SliceResult, sink: Sink) -> None:
     """A worker out of reach may come here long after its epoch: its record must be in its own run, beside its parts."""
     now = find_manifest(storage)
-    if now is None or not is_of_run(epoch, now):
+    if now is None or not now.has_begun(epoch):
         remove_slice(storage, result)
         raise Stopped(f"another run was started here: {storage.output!r}")
     if now.epoch != epoch:  # the parts may have been cleared away as unrecorded just before the record came

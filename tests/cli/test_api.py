@@ -110,7 +110,8 @@ def test_a_run_without_tours_is_an_empty_table(tmp_path):
 def test_a_notebook_shows_totals_a_map_and_tours(run):
     page = run._repr_html_()
     assert "32 closed tours on 5x6" in page
-    assert page.count("<svg") == 1
+    assert page.count("background:#") == 2
+    assert page.count("<td title=") == 30
     assert run[0]._repr_svg_().startswith("<svg")
     assert "polygon" in run[0]._repr_svg_()
     assert repr(run) == f"Run({run.storage.output!r}): 32 closed tours on 5x6"

@@ -36,28 +36,28 @@ def never_again(monkeypatch):
     monkeypatch.setattr(objects.time, "sleep", lambda _: pytest.fail("a request was repeated"))
 
 
-def is_lost(hold):
+def is_lost(storage):
     try:
-        hold.check()
+        storage.check_lock()
     except Locked:
         return True
     return False
 
 
 def test_a_lease_is_written_anew_while_it_is_held_and_gone_afterwards(brisk):
-    with brisk.lock() as hold:
+    with brisk.lock():
         versions = set()
         wait_for(lambda: versions.add(brisk.read(LOCK)) or len(versions) > 3)
-        hold.check()
+        brisk.check_lock()
     assert not brisk.exists(LOCK)
 
 
 def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_one_alone(brisk):
-    with brisk.lock() as hold:
+    with brisk.lock():
         brisk.replace(LOCK, b"of another")
-        wait_for(lambda: is_lost(hold))
+        wait_for(lambda: is_lost(brisk))
         with pytest.raises(Locked, match="another coordinator has taken this run over") as caught:
-            hold.check()
+            brisk.check_lock()
         assert brisk.output in str(caught.value)
     assert brisk.read(LOCK) == b"of another"
 
@@ -65,9 +65,9 @@ def test_a_coordinator_whose_lease_was_taken_over_is_told_so_and_leaves_the_new_
 def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(storage):
     """Its lease was taken over while nobody renewed it, and no thread has told it yet."""
     storage.create(NAME, NEW)
-    with storage.lock() as hold:
+    with storage.lock():
         storage.client.store.put(LOCK, b"of another")
-        hold.renewed -= 3 * hold.renew_seconds
+        storage.lease.renewed -= 3 * storage.lease.renew_seconds
         for change in (lambda: storage.remove([NAME]), lambda: storage.replace(NAME, b"other")):
             with pytest.raises(Locked, match="another coordinator has taken this run over"):
                 change()
@@ -76,9 +76,9 @@ def test_a_coordinator_that_was_asleep_removes_and_replaces_nothing_of_another(s
 
 
 def test_a_coordinator_whose_lease_was_removed_is_told_so(brisk):
-    with brisk.lock() as hold:
+    with brisk.lock():
         brisk.remove([LOCK])
-        wait_for(lambda: is_lost(hold))
+        wait_for(lambda: is_lost(brisk))
     assert not brisk.exists(LOCK)
 
 

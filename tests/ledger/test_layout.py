@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from enumerate.ledger.layout import (
     PartName,
-    RecordName,
     distinct_name,
     parse_part_name,
     parse_record_name,
@@ -28,7 +27,7 @@ numbers = st.integers(0, 10**8)
 cuts = st.none() | st.integers(1, 10**15)
 starts = st.builds(lambda square: Board(40, 800).name(square), st.integers(0, 40 * 800 - 1))
 seals = st.text("0123456789abcdef", min_size=16, max_size=16)
-records = st.builds(RecordName, numbers, numbers, cuts)
+records = st.tuples(numbers, numbers, cuts)
 parts = st.one_of(
     st.builds(PartName, st.sampled_from(["open", "closed"]), starts, numbers, numbers, cuts, st.just("")),
     st.builds(PartName, st.just("times"), starts, numbers, numbers, cuts, seals),

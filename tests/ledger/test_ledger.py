@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -187,12 +188,12 @@ def next_slice(place, config, job=0):
 
 def set_epoch(place, config, epoch):
     storage = open_storage(place)
-    replace_manifest(storage, read_manifest(storage).of_call(config, epoch))
+    replace_manifest(storage, replace(read_manifest(storage).of_call(config), epoch=epoch))
 
 
 def begin_epoch(place, config) -> str:
     """What a coordinator does before it hires workers."""
-    epoch = read_manifest(open_storage(place)).new_epoch()
+    epoch = read_manifest(open_storage(place)).of_call(config).epoch
     set_epoch(place, config, epoch)
     return epoch
 
@@ -369,7 +370,7 @@ def test_a_coordinator_that_was_asleep_does_not_end_what_another_has_begun(run_p
     with pytest.raises(Stopped, match="stopped or continued by another coordinator"):
         run_serially(config, stopping=take_over)
     manifest = read_manifest(open_storage(run_place))
-    assert (manifest.epoch, manifest.max) == (stolen[0], 9_000)
+    assert (manifest.epoch, manifest.budget["max"]) == (stolen[0], 9_000)
 
 
 def test_two_workers_on_one_slice_leave_one_record_and_the_second_is_told_of_it(run_place):

@@ -269,8 +269,8 @@ def test_a_second_process_is_refused_and_told_which_run(storage, holder):
 def test_the_lock_is_free_after_its_holder_was_killed(storage, holder):
     os.kill(holder.pid, signal.SIGKILL)
     holder.wait()
-    with storage.lock() as hold:
-        hold.check()
+    with storage.lock():
+        storage.check_lock()
 
 
 def test_a_run_whose_holder_was_killed_can_be_read(storage, holder):
@@ -282,8 +282,8 @@ def test_a_run_whose_holder_was_killed_can_be_read(storage, holder):
 
 def test_the_lock_is_free_after_its_holder_has_ended(storage, holder):
     holder.communicate("")
-    with storage.lock() as hold:
-        hold.check()
+    with storage.lock():
+        storage.check_lock()
 
 
 def test_a_lock_ends_with_an_error_inside_it(storage):
@@ -294,10 +294,10 @@ def test_a_lock_ends_with_an_error_inside_it(storage):
 
 
 def test_a_held_lock_is_held_against_this_process_too(storage):
-    with storage.lock() as hold:
+    with storage.lock():
         with pytest.raises(Locked), storage.lock():
             pass
-        hold.check()  # and whoever tried has not taken it away
+        storage.check_lock()  # and whoever tried has not taken it away
 
 
 def test_other_runs_are_not_locked(storage, holder, place):
@@ -319,8 +319,8 @@ def test_readers_share_a_run(storage):
 
 def test_a_run_is_locked_and_read_again_and_again(storage):
     for _ in range(3):
-        with storage.lock() as hold:
-            hold.check()
+        with storage.lock():
+            storage.check_lock()
         with storage.lock_for_reading():
             pass
 

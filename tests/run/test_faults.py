@@ -169,7 +169,7 @@ def test_a_worker_killed_while_it_supersedes_a_slice_and_another_one_after_it_do
         config = small(folder)
         slice_ = Run(folder).progress[0].next_slice(config)
         assert slice_.supersedes
-        replace_manifest(Folder(folder), Run(folder).manifest.of_call(config, "an epoch"))
+        replace_manifest(Folder(folder), replace(Run(folder).manifest.of_call(config), epoch="an epoch"))
         died = work_and_die(config, slice_, number)
         assert_sound(folder)
         work_and_die(config, slice_, max(1, number - 4))

@@ -17,9 +17,9 @@ from ...model.errors import Stopped
 from ...model.values import refuse_strange_url
 from .folder import Folder
 from .objects import Bucket
-from .protocol import Entry, Hold, Storage, is_url
+from .protocol import Storage, is_url
 
-__all__ = ["Bucket", "Entry", "Folder", "Hold", "Storage", "free_bytes", "is_url", "open_storage", "stopped_by_storage"]
+__all__ = ["Bucket", "Folder", "Storage", "free_bytes", "is_url", "open_storage", "stopped_by_storage"]
 
 
 def open_storage(output: str) -> Storage:

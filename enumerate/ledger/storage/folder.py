@@ -18,7 +18,7 @@ from typing import IO
 
 from ...model.errors import Damaged, Locked
 from ..layout import LOCK, RUN_FILES, STAGING, staged_name, staged_pattern
-from .protocol import Buffer, Entry
+from .protocol import Buffer
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
@@ -46,13 +46,13 @@ class Folder:
         except OSError as error:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
         for parent, _, files in os.walk(self.path(folder)):
             for file in files:
                 path = os.path.join(parent, file)
                 with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
                     name = os.path.relpath(path, self.root).replace(os.sep, "/")
-                    yield Entry(name, os.lstat(path).st_size)
+                    yield name, os.lstat(path).st_size
 
     def create(self, name: str, data: Buffer) -> bool:
         staged = self._stage(name, data)
@@ -95,7 +95,7 @@ class Folder:
             _sync_folder(folder)
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[Folder]:
+    def lock(self) -> Iterator[None]:
         """Makes the folder if there is none, and removes it again if an error comes before anything was written."""
         path = self.path(LOCK)
         made = [folder for folder in path.parents if not folder.exists()]
@@ -103,7 +103,7 @@ class Folder:
             with self._lock_file() as file:
                 self._flock(file, fcntl.LOCK_EX)
                 try:
-                    yield self
+                    yield
                 except BaseException:
                     if [name for name, _ in self.entries(RUN_FILES)] == [LOCK]:
                         made.insert(0, self.path(STAGING))
@@ -126,7 +126,7 @@ class Folder:
         _make_folder(self.path(LOCK).parent)
         return open(self.path(LOCK), "a", encoding="utf-8")
 
-    def check(self) -> None:
+    def check_lock(self) -> None:
         """A lock of the file system cannot be lost while its file is open."""
 
     @contextlib.contextmanager

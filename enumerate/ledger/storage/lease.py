@@ -53,7 +53,7 @@ class Lease:
         self.check()
 
     def __enter__(self) -> Lease:
-        if not self._write("create") and not self._write(self._abandoned() or "create"):
+        if not self._write("create") and not self._write(self.refuse_if_held() or "create"):
             raise Locked(f"another process has just locked this run: {self.output!r}")
         self.renewer.start()
         return self
@@ -65,12 +65,8 @@ class Lease:
             if not self.lost and self._write(self.version):  # still ours, also after a suspension
                 self.ask(lambda: found(self.store.delete, self.name))
 
-    def refuse_if_held(self) -> None:
-        if self._found():
-            self._abandoned()
-
-    def _abandoned(self) -> dict[str, str]:
-        """The version of a lease whose owner is gone (none: it was given back); Locked if the owner is at work."""
+    def refuse_if_held(self) -> dict[str, str]:
+        """Locked if the owner of the lease is at work; else its version, or none if it was given back."""
         seen, give_up = self._found(), time.monotonic() + 3 * self.renew_seconds
         while seen and time.monotonic() < give_up:
             time.sleep(_POLL_SECONDS)

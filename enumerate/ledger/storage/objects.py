@@ -29,7 +29,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from ...model.errors import BadRequest, Damaged
 from ..layout import LOCK
 from .lease import RENEW_SECONDS, Lease, found
-from .protocol import Buffer, Entry
+from .protocol import Buffer
 
 PATIENCE_SECONDS = 45.0  # how long a store may be out of reach before the run stops
 FIRST_SECONDS = 10.0  # the same, for a store that has not answered yet
@@ -62,12 +62,12 @@ class Bucket:
             raise Damaged(f"cannot be read (no such object): {name}")
         return bytes(got)
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
         """Page by page; a page that fails is requested again from where the one before it ended."""
         prefix, last = folder if folder not in ("", ".") else None, None
         while True:
             page = self._ask(lambda after=last: self._page(prefix, after))  # type: ignore[misc]
-            yield from (Entry(meta["path"], meta["size"]) for meta in page)
+            yield from ((meta["path"], meta["size"]) for meta in page)
             if len(page) < self.chunk:
                 return
             last = page[-1]["path"]
@@ -112,13 +112,17 @@ class Bucket:
             self.lease.confirm()
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[Lease]:
+    def lock(self) -> Iterator[None]:
         with self._lease() as lease:
             self.lease = lease
             try:
-                yield lease
+                yield
             finally:
                 self.lease = None
+
+    def check_lock(self) -> None:
+        if self.lease:
+            self.lease.check()
 
     @contextlib.contextmanager
     def lock_for_reading(self) -> Iterator[None]:
@@ -195,18 +199,15 @@ def _s3_settings() -> dict[str, Any]:
         if not re.fullmatch(r"[!-~]*", os.environ.get(name, "")):
             raise BadRequest(f"{name} must be printable ASCII without spaces")
     provider, profile = (None, {}) if "AWS_ACCESS_KEY_ID" in os.environ else _from_boto3()
-    endpoint = _first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or profile.get("endpoint_url")
-    region = _first("AWS_REGION", "AWS_DEFAULT_REGION") or profile.get("region") or "us-east-1"
+    variable = os.environ.get
+    endpoint = variable("AWS_ENDPOINT_URL_S3") or variable("AWS_ENDPOINT_URL") or profile.get("endpoint_url")
+    region = variable("AWS_REGION") or variable("AWS_DEFAULT_REGION") or profile.get("region") or "us-east-1"
     if endpoint and not re.fullmatch(r"https?://([^\s/@:\[\]]+|\[[^\s/\]]+\])(:\d+)?(/\S*)?", endpoint):
         raise BadRequest(f"the endpoint of S3 must be http(s)://host:port, got {endpoint!r}")
     if not re.fullmatch(r"[\w.-]+", region):
         raise BadRequest(f"the region of S3 must be a word such as us-east-1, got {region!r}")
     config = {"region": region} | ({"endpoint": endpoint} if endpoint else {})
     return {"config": config, "credential_provider": provider}
-
-
-def _first(*names: str) -> str | None:
-    return next(filter(None, map(os.environ.get, names)), None)
 
 
 def _from_boto3() -> tuple[Any, dict[str, Any]]:

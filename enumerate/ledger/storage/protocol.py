@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 Buffer = bytes | memoryview
-
-
-class Entry(NamedTuple):
-    name: str
-    size: int
-
-
-class Hold(Protocol):
-    """A locked run."""
-
-    def check(self) -> None:
-        """Raise Locked if another has taken it over."""
 
 
 class Storage(Protocol):
@@ -33,8 +21,8 @@ class Storage(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
-    def entries(self, folder: str) -> Iterator[Entry]:
-        """All files below a folder, in any order. There may be millions."""
+    def entries(self, folder: str) -> Iterator[tuple[str, int]]:
+        """Name and size of all files below a folder, in any order. There may be millions."""
 
     def create(self, name: str, data: Buffer) -> bool:
         """Publish a new file, durably; False, and no change, if the name is taken."""
@@ -52,8 +40,11 @@ class Storage(Protocol):
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, durably; no error if there are none."""
 
-    def lock(self) -> AbstractContextManager[Hold]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the run: other coordinators are refused until this one, however it ends, is gone."""
+
+    def check_lock(self) -> None:
+        """Raise Locked if another has taken over the run that is held."""
 
     def lock_for_reading(self) -> AbstractContextManager[None]:
         """Be refused if a coordinator is at work on the run."""

@@ -136,7 +136,9 @@ def _tours_rows(runs: Runs) -> Rows:
     kinds = {
         at: {"variant": part.holds, "structured": structured}
         for part in run.parts()
-        for at, structured in zip(run.iterations(part).tolist(), run.structured(part).tolist(), strict=True)
+        for at, structured in zip(
+            *(run.column(part, name).tolist() for name in ("iteration", "structured")), strict=True
+        )
     }
     names = ("placements", "attempts", "seconds")
     return [
@@ -211,7 +213,7 @@ def _growth_rows(runs: Runs) -> Rows:
     grid = range(0, run.config.max + 1, run.config.max // 100)
     for job in run.progress:
         start = run.board.name(job.job.start)
-        found = np.concatenate([*map(run.iterations, run.parts(start))])
+        found = np.concatenate([*(run.column(part, "iteration") for part in run.parts(start))])
         tours = np.searchsorted(found, grid, side="right").tolist()
         rows += [{"start": start, "iterations": at, "tours": n} for at, n in zip(grid, tours, strict=True)]
     return rows

@@ -133,7 +133,8 @@ def _count(kinds: _Kinds) -> int:
 def _matching_rows(kinds: _Kinds) -> NDArray[np.int32]:
     mask = np.ones(kinds.part.rows, dtype=np.bool_)
     if kinds.structured:
-        mask &= kinds.run.structured(kinds.part) == (kinds.structured == "yes")
+        mask &= kinds.run.column(kinds.part, "structured") == (kinds.structured == "yes")
     if kinds.symmetries != SYMMETRIES:
-        mask &= np.isin(kinds.run.symmetries(kinds.part), [SYMMETRIES.index(name) for name in kinds.symmetries])
+        codes = [SYMMETRIES.index(name) for name in kinds.symmetries]
+        mask &= np.isin(kinds.run.column(kinds.part, "symmetry"), codes)
     return np.flatnonzero(mask).astype(np.int32)

@@ -77,7 +77,7 @@ def _from_parts(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64]) -
     """The number of tours found from a start square after each number of iterations."""
     start = job.job.start_name(snapshot.run.board)  # and not its images
     parts = (part for result in snapshot.run.records(job) for part in result.tour_parts)
-    iterations = (snapshot.run.iterations(part) for part in parts if start_of(part.name) == start)
+    iterations = (snapshot.run.column(part, "iteration") for part in parts if start_of(part.name) == start)
     counts = [np.searchsorted(at, grid, side="right") for at in iterations]
     return np.sum(counts, axis=0, dtype=np.float64) if counts else np.zeros(len(grid))
 

@@ -297,7 +297,7 @@ def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
-    replace_manifest(run.storage, run.manifest.of_call(larger, "somebody"))
+    replace_manifest(run.storage, run.manifest.of_call(larger))
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 
 
