@@ -22,9 +22,6 @@ from numba import njit, uint64
 
 from . import ASYMMETRIC, CLOSED_90, CLOSED_180, CLOSED_REFLECTION, ONLY_STRUCTURED, ONLY_SYMMETRIC, PATH_180
 
-# Maps of the board onto itself that can map a closed tour onto itself.
-HALF_TURN, QUARTER_TURN, FLIP_ROWS, FLIP_COLS, MAPS = 0, 1, 2, 3, 4
-
 
 @njit(inline="always")
 def is_structured(place, pairs, length, is_closed):
@@ -57,37 +54,30 @@ def symmetry_of(path, place, rows, cols, is_closed):
 def symmetry_of_cycle(path, place, rows, cols):
     """Try the maps of the board that can map a closed tour onto itself; none of them fixes a missing corner.
 
-    A map takes the first corner to another one, and from there the tour must go on as from the first, in one direction
-    or the other. So only the places of the corners are needed. (This is one function, and not four: each takes numba
-    half a second.)
+    The image of a square is `a * row + b * col + c`, that of the first corner is c. There the tour must go on as from
+    the first corner, in one direction or the other: only the places of the corners are needed. (This is one function,
+    and not four: each takes numba half a second.)
     """
-    length, found = path.shape[0], ASYMMETRIC
-    for kind in range(MAPS if length == rows * cols else 0):
-        if kind == QUARTER_TURN:
-            if found != CLOSED_180 or rows != cols:
-                continue
-        elif kind != HALF_TURN and (found != ASYMMETRIC or length % 4 != 2):
+    length, last, found = path.shape[0], rows * cols - 1, ASYMMETRIC
+    if length <= last:
+        return found
+    for a, b, c, symmetry in (
+        (-cols, -1, last, CLOSED_180),
+        (-1, cols, cols - 1, CLOSED_90),
+        (-cols, 1, last - cols + 1, CLOSED_REFLECTION),
+        (cols, -1, cols - 1, CLOSED_REFLECTION),
+    ):
+        if symmetry == CLOSED_90 and (found != CLOSED_180 or rows != cols):
+            continue
+        if symmetry == CLOSED_REFLECTION and (found != ASYMMETRIC or length % 4 != 2):
             continue
         for step in (1, -1):
-            left, at, to = length, place[0], place[_image_of(kind, 0, rows, cols)]
-            while left > 0 and _image_of(kind, int(path[at]), rows, cols) == int(path[to]):
+            left, at, to = length, place[0], place[c]
+            while left > 0 and a * (int(path[at]) // cols) + b * (int(path[at]) % cols) + c == int(path[to]):
                 left, at, to = left - 1, _after(at, 1, length), _after(to, step, length)
             if left == 0:
-                found = CLOSED_180 if kind == HALF_TURN else CLOSED_90 if kind == QUARTER_TURN else CLOSED_REFLECTION
+                found = symmetry
     return found
-
-
-@njit(inline="always")
-def _image_of(kind, square, rows, cols):
-    """The image of a square under a map of the board."""
-    row, col = square // cols, square % cols
-    if kind == QUARTER_TURN:
-        row, col = col, row
-    if kind in (HALF_TURN, FLIP_ROWS):
-        row = rows - 1 - row
-    if kind != FLIP_ROWS:
-        col = cols - 1 - col
-    return row * cols + col
 
 
 @njit(inline="always")
