@@ -166,7 +166,7 @@ def distinct(run: Output, *, memory: Text = "", count: Flag = False, quiet: Quie
 
 
 def distinct_report(
-    run: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] | None = None
+    run: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] = lambda: None
 ) -> DistinctReport:
     """Make the distinct tours of a run, and show the progress. `check` is called often and may raise."""
     size = parse_bytes(memory or "1GiB")
@@ -177,7 +177,7 @@ def distinct_report(
 
 
 @contextmanager
-def shares(title: str, quiet: bool, check: Callable[[], None] | None = None) -> Iterator[Callable[[float], None]]:
+def shares(title: str, quiet: bool, check: Callable[[], None] = lambda: None) -> Iterator[Callable[[float], None]]:
     """Progress on a terminal; call the function with each share of the whole that is done."""
     from rich.console import Console
     from rich.progress import Progress
@@ -188,8 +188,7 @@ def shares(title: str, quiet: bool, check: Callable[[], None] | None = None) -> 
         task = progress.add_task(title, total=1.0)
 
         def advance(share: float) -> None:
-            if check:
-                check()
+            check()
             progress.advance(task, share)
 
         yield advance

@@ -30,7 +30,14 @@ from enumerate.studies.count.counting import (
     count_paths,
     memory_limit,
 )
-from enumerate.studies.count.steps import MAX_PLACES, cycles_problem, paths_from_problem, paths_problem, steps
+from enumerate.studies.count.steps import (
+    MAX_PLACES,
+    cycles_problem,
+    longest_frontier,
+    paths_from_problem,
+    paths_problem,
+    steps,
+)
 
 from ..support import counting_reference as reference
 from ..support.commands import arguments, called, environment_with, seconds_of, wait_for
@@ -207,7 +214,7 @@ def test_ten_paths_on_twenty_places_fit_in_a_word():
 def test_the_frontier_is_two_columns_long_at_most(width):
     board = Board(width, width + 5)
     for problem, extras in ((cycles_problem(board), 0), (paths_from_problem(board, 0), 2)):
-        assert max(step.length for step in steps(problem)) == 2 * width + extras
+        assert longest_frontier(problem) == 2 * width + extras
 
 
 @pytest.mark.parametrize("board", [Board(5, 8), Board(6, 9), Board(7, 5), Board(7, 7, missing=48)])

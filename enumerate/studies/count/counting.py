@@ -122,9 +122,6 @@ class Table:
         self.keys.resize(used, refcheck=False)
         self.counts.resize((used, self.words), refcheck=False)
 
-    def total(self) -> int:
-        return sum(int(word) << 64 * i for count in self.counts for i, word in enumerate(count))
-
 
 def count(board: Board, problem: Problem, effort: Effort) -> int:
     places = longest_frontier(problem)
@@ -140,7 +137,7 @@ def count(board: Board, problem: Problem, effort: Effort) -> int:
             table.widen()
         table = after
         effort.finish(name, table.size)
-    return table.total()
+    return sum(int(word) << 64 * i for words in table.counts for i, word in enumerate(words))
 
 
 def _advance(step: Step, name: str, old: Table, effort: Effort) -> Table | None:

@@ -43,7 +43,6 @@ class Problem:
 
 class Step(NamedTuple):
     square: int
-    length: int  # of the frontier afterwards
     mirror: Ints
     arrays: tuple[object, ...]  # what the kernel needs to know; see `kernels.frontier.advance`
 
@@ -158,7 +157,7 @@ def _step(problem: Problem, square: int, before: list[int], after: list[int], le
         mirror,
         np.empty(len(after) + 1, dtype=np.int64),
     )
-    return Step(square, len(after), mirror, arrays)
+    return Step(square, mirror, arrays)
 
 
 def _tight(problem: Problem, place: dict[int, int], left: set[int]) -> Iterator[tuple[int, int, int]]:
