@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -59,7 +59,7 @@ class Snapshot:
     @property
     def has_starts(self) -> bool:
         """Whether each of its jobs has a start square."""
-        return NOWHERE not in self._jobs_of_squares
+        return all(job.job.prefix for job in self.jobs)
 
     @property
     def tours(self) -> int:
@@ -111,7 +111,6 @@ class Snapshot:
                 share = replace(
                     result,
                     **{kind: getattr(result, kind) // squares for kind in COUNTED},
-                    start=name,
                     before=replace(result.before, tours_open=tours_open, tours_closed=tours_closed),
                     parts=tuple(part for part in result.parts if is_of_start(part.name, name)),
                 )
@@ -123,8 +122,9 @@ class LiveRun:
     def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
         self._lock = Lock()
-        self._plan = lru_cache(maxsize=1)(partial(plan_of, open_storage(output)))
-        self._forget_records()
+        storage = open_storage(output)
+        self._plan = lru_cache(maxsize=1)(partial(plan_of, storage))
+        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, storage))
         self._latest: Snapshot | None = None
         self._read_at = 0.0
 
@@ -146,13 +146,11 @@ class LiveRun:
 
     def _read(self, before: Snapshot | None) -> Snapshot:
         run = self._open()
-        if before is not None and before.run.manifest == run.manifest:
-            return before if before.run.record_lists == run.record_lists else Snapshot(self.name, run)
-        self._forget_records()  # it may have been started over
-        return Snapshot(self.name, self._open())
-
-    def _forget_records(self) -> None:
-        self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, open_storage(self.output)))
+        if before is None or before.run.manifest != run.manifest:
+            self._record.cache_clear()  # it may have been started over
+        elif before.run.record_lists == run.record_lists:
+            return before
+        return Snapshot(self.name, run)
 
     def _open(self) -> Run:
         try:
@@ -167,10 +165,9 @@ class Library:
     """
 
     def __init__(self, output: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.output, self.fresh_seconds = output, fresh_seconds
+        self.output = output
         self.is_run = output is not None and _is_run(output)
-        self._open: dict[str, LiveRun] = {}
-        self._lock = Lock()
+        self._open = cache(partial(LiveRun, fresh_seconds=fresh_seconds))
         if output is not None and not self._outputs():
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
@@ -182,8 +179,7 @@ class Library:
         output = self._outputs().get(name)
         if output is None:
             raise NotFound(f"no such run: {name!r}")
-        with self._lock:
-            return self._open.setdefault(name, LiveRun(name, output, self.fresh_seconds))
+        return self._open(name, output)
 
     def _outputs(self) -> dict[str, str]:
         """The output of each run by its name."""
