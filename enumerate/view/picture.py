@@ -1,5 +1,4 @@
-"""The board as a picture, SVG or PNG: with a tour on it, its path and its numbers, or as a heat map with a number in
-each square.
+"""The board as a picture, SVG or PNG, with a tour on it, its path and its numbers; and what a heat map needs.
 
 An SVG picture carries its colours, so that it can be used anywhere. In a page its classes let the style sheet replace
 them by those of the reader's palette; `web/static/board.js` draws the same picture and animates it.
@@ -7,8 +6,7 @@ them by those of the reader's palette; `web/static/board.js` draws the same pict
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import escape
 from io import BytesIO
@@ -77,37 +75,42 @@ def _stop_classes(move: int, length: int) -> tuple[str, str]:
     return ("last", "on-last") if move == length - 1 else ("disc", "number")
 
 
+def shade_of(value: float, most: float, least: float = 0.0) -> str:
+    """The shade between the least and the greatest value; one in between if all are equal."""
+    if most <= least:
+        return SHADES[len(SHADES) // 3]
+    return SHADES[max(0, min(len(SHADES) - 1, int((value - least) * len(SHADES) / (most - least))))]
+
+
 # ---------------------------------------------------------------------------------------------------------------------
-# A tour as SVG.
+# As SVG.
 
 
 def tour_svg(board: Board, tour: Sequence[int], closed: bool, numbers: bool = True) -> str:
     """The picture as one self-contained SVG document; without numbers it is half as long."""
     title = f"{'Closed' if closed else 'Open'} knight's tour of the {board} board from {board.name(tour[0])}"
+    stops = _numbers(board, tour) if numbers else _ends(board, tour)
+    return board_svg(board, title, [_path(board, tour, closed), *stops])
+
+
+def board_svg(board: Board, title: str, content: Iterable[str], classes: str = "board", role: str = "img") -> str:
+    """A picture of the board with the names of its rows and columns, and of what is on it."""
+    width, height = size_of(board)
+    label_style = f'font-size="{LABEL_SIZE}" fill="{COLOURS["labels"]}" text-anchor="middle" aria-hidden="true"'
     return "\n".join(
         [
-            *_board_lines(board, title),
-            _path(board, tour, closed),
-            *(_numbers(board, tour) if numbers else _ends(board, tour)),
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" viewBox="0 0 {width} {height}" width="{width}"'
+            f' height="{height}" role="{role}" font-family="sans-serif">',
+            f"<title>{escape(title, quote=False)}</title>",
+            f'<rect class="card-ground" width="{width}" height="{height}" rx="8" fill="{COLOURS["card-ground"]}"/>',
+            *_squares(board),
+            f'<g class="labels" {label_style}>',
+            *(f'<text x="{x:.0f}" y="{y + 4:.0f}">{name}</text>' for (x, y), name in _labels(board)),
+            "</g>",
+            *content,
             "</svg>\n",
         ]
     )
-
-
-def _board_lines(board: Board, title: str, classes: str = "board", role: str = "img") -> list[str]:
-    """The first lines of a picture: its frame, the empty board and the names of rows and columns."""
-    width, height = size_of(board)
-    label_style = f'font-size="{LABEL_SIZE}" fill="{COLOURS["labels"]}" text-anchor="middle" aria-hidden="true"'
-    return [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}" role="{role}" font-family="sans-serif">',
-        f"<title>{escape(title, quote=False)}</title>",
-        f'<rect class="card-ground" width="{width}" height="{height}" rx="8" fill="{COLOURS["card-ground"]}"/>',
-        *_squares(board),
-        f'<g class="labels" {label_style}>',
-        *(f'<text x="{x:.0f}" y="{y + 4:.0f}">{name}</text>' for (x, y), name in _labels(board)),
-        "</g>",
-    ]
 
 
 def _squares(board: Board) -> list[str]:
@@ -153,7 +156,7 @@ def _svg_disc(x: int, y: int, name: str, radius: int) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# A tour as PNG.
+# As PNG.
 
 
 def tour_png(board: Board, tour: Sequence[int], closed: bool) -> bytes:
@@ -202,10 +205,7 @@ class _Canvas:
         self.image.paste(COLOURS[name], (left, top), shape)
 
 
-@lru_cache
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's own font, which is never missing."""
-    return ImageFont.load_default(size)
+_font = lru_cache(ImageFont.load_default)  # Pillow's own, which is never missing
 
 
 @lru_cache
@@ -224,45 +224,3 @@ def _line(right: int, down: int, scale: int) -> Image.Image:
     ImageDraw.Draw(shape).line((width, width, width + across, width + along), fill=255, width=width)
     falls = (right > 0) == (down > 0)
     return (shape if falls else shape.transpose(Image.Transpose.FLIP_LEFT_RIGHT)).reduce(FINER)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# A heat map: one number for each start square.
-
-
-@dataclass(frozen=True)
-class Heat:
-    value: float
-    text: str  # short enough for a square
-    label: str  # for the pointer and for screen readers
-    link: str = ""
-    current: bool = False
-
-
-def heat_svg(board: Board, squares: Mapping[int, Heat], title: str) -> str:
-    """The map as one SVG document; squares without a number show the board."""
-    values = [heat.value for heat in squares.values() if heat.value]
-    least, most = min(values, default=0.0), max(values, default=0.0)
-    cells = [_cell(board, square, heat, shade_of(heat.value, most, least)) for square, heat in sorted(squares.items())]
-    top = _board_lines(board, title, "board heat", "group")
-    return "\n".join([*top, '<g font-size="10" text-anchor="middle" fill="#000000">', *cells, "</g>", "</svg>\n"])
-
-
-def shade_of(value: float, most: float, least: float = 0.0) -> str:
-    """The shade between the least and the greatest value; one in between if all are equal."""
-    if most <= least:
-        return SHADES[len(SHADES) // 3]
-    return SHADES[max(0, min(len(SHADES) - 1, int((value - least) * len(SHADES) / (most - least))))]
-
-
-def _cell(board: Board, square: int, heat: Heat, shade: str) -> str:
-    x, y = centre(board, square)
-    half = CELL // 2
-    fill = f' fill="{shade}"' if heat.value else ' class="none" fill="#ffffff"'
-    mark = ' class="chosen"' if heat.current else ""
-    drawn = (
-        f"<g{mark}><title>{escape(heat.label)}</title>"
-        f'<rect x="{x - half}" y="{y - half}" width="{CELL}" height="{CELL}"{fill} stroke="#00000022"/>'
-        f'<text x="{x}" y="{y + 4}">{escape(heat.text)}</text></g>'
-    )
-    return f'<a href="{escape(heat.link)}" aria-label="{escape(heat.label)}">{drawn}</a>' if heat.link else drawn

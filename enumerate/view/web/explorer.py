@@ -20,10 +20,10 @@ from ...model.numbers import plain, short, short_time
 from ...model.tour import as_text
 from ...model.values import in_range
 from ...search.strategy import identity_of, strategy_of
-from ..picture import PNG_SQUARES, SVG_SQUARES, Heat, heat_svg, tour_png, tour_svg
+from ..picture import CELL, PNG_SQUARES, SVG_SQUARES, board_svg, centre, shade_of, tour_png, tour_svg
 from .filters import Found, Selection
 from .live_run import Library, LiveRun, Snapshot, path_of
-from .pages import CHOICES, MEASURES, Query, page, parse_query
+from .pages import CHOICES, MEASURES, TEMPLATES, Query, page, parse_query
 
 PLAYER_SQUARES = 10_000  # a browser cannot animate more
 LARGE_SQUARES = 1_000  # a large picture of a larger board has no numbers until the player draws it
@@ -113,8 +113,13 @@ def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
     board = now.run.board
     if board.squares > MAP_SQUARES or not now.has_starts:
         return None
-    squares = {row["row"] * board.cols + row["column"]: _heat(row, query, path) for row in now.rows}
-    return Markup(heat_svg(board, squares, f"Start squares by {MEASURES[query.by]}"))
+    values = [value for row in now.rows if (value := _measured(row, query.by)[0])]
+    ends = max(values, default=0.0), min(values, default=0.0)
+    cells = [
+        _cell(board, row, query, path, ends) for row in sorted(now.rows, key=lambda row: (row["row"], row["column"]))
+    ]
+    drawn = TEMPLATES.get_template("_heat.html").render(cells=cells, side=CELL)
+    return Markup(board_svg(board, f"Start squares by {MEASURES[query.by]}", [drawn], "board heat", "group"))
 
 
 def _extent(now: Snapshot, query: Query) -> tuple[str, str] | None:
@@ -132,13 +137,19 @@ def _measured(row: dict[str, Any], by: str) -> tuple[float, str]:
     return count, short(count)
 
 
-def _heat(row: dict[str, Any], query: Query, path: str) -> Heat:
+def _cell(board: Board, row: dict[str, Any], query: Query, path: str, ends: tuple[float, float]) -> dict[str, Any]:
+    """A square of the map; without a number it shows the board."""
     tours = row["tours_open"] + row["tours_closed"]
     first = row["first_seconds"]
     when = "none found" if first is None else f"the first after {short_time(first)}"
-    label = f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}"
-    link = query.to(path, start=row["start"], page=1) if path else ""
-    return Heat(*_measured(row, query.by), label, link, current=row["start"] == query.start)
+    value, text = _measured(row, query.by)
+    return {
+        "middle": centre(board, row["row"] * board.cols + row["column"]),
+        "shade": shade_of(value, *ends) if value else "",
+        "text": text,  # short enough for a square
+        "label": f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}",
+        "link": query.to(path, start=row["start"], page=1) if path else "",
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------------------
