@@ -173,7 +173,7 @@ def page_of(now: Snapshot, query: Query) -> tuple[int, list[Found], int]:
     selection, size = Selection(now, query), page_tours(now.run.board)
     pages = max(1, -(-len(selection) // size))
     in_range("page", query.page, 1, pages)
-    return len(selection), selection.page((query.page - 1) * size, size, query.sort), pages
+    return len(selection), selection.page((query.page - 1) * size, size), pages
 
 
 def page_tours(board: Board) -> int:
@@ -190,7 +190,7 @@ def choices(now: Snapshot) -> dict[str, tuple[str, ...]]:
 
 def tour_page(now: Snapshot, query: Query) -> Response:
     selection = Selection(now, query)
-    found = selection.one(query.number, query.sort)
+    found = selection.one()
     number_of_page = (query.number - 1) // page_tours(now.run.board) + 1
     return page(
         "tour.html",
@@ -209,7 +209,7 @@ def tour_page(now: Snapshot, query: Query) -> Response:
 
 
 def tour_file(ending: str, now: Snapshot, query: Query) -> Response:
-    found = Selection(now, query).one(query.number, query.sort)
+    found = Selection(now, query).one()
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", now.name).strip("-.") or "run"
     disposition = f'attachment; filename="{name}-{found.start}-{found.variant}-{found.position}.{ending}"'
     content = _content(ending, now.run.board, found)

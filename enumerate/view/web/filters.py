@@ -21,47 +21,7 @@ from ...model.tour import SYMMETRIES
 from ...model.values import in_range
 from ..export import Exported, facts
 from .live_run import Snapshot
-
-SORTS = ("first", "last")  # found first, or last
-SYMMETRIC = "symmetric"  # in any way
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which tours; an empty word means any."""
-
-    start: str = ""
-    variant: str = ""
-    structured: str = ""  # yes or no
-    symmetry: str = ""  # symmetric, or one of SYMMETRIES
-
-    @property
-    def codes(self) -> tuple[int, ...]:
-        """The selected indices of SYMMETRIES."""
-        if self.symmetry == SYMMETRIC:
-            return tuple(range(1, len(SYMMETRIES)))
-        return (SYMMETRIES.index(self.symmetry),) if self.symmetry else tuple(range(len(SYMMETRIES)))
-
-    def parts(self, result: SliceResult) -> list[Part]:
-        """Those of a slice that can hold wanted tours."""
-        parts = (part for part in result.tour_parts if self.variant in ("", part.holds))
-        return [part for part in parts if self._symmetric(part, result)]
-
-    def count(self, parts: Sequence[Part], result: SliceResult) -> int | None:
-        """How many tours of some parts of a slice are wanted, if the record shows it."""
-        rows = sum(part.rows for part in result.tour_parts)
-        structured = min(result.structured, rows)  # a run that only counts has no rows
-        structured = {"yes": structured, "no": rows - structured}.get(self.structured, rows)
-        symmetric = sum(self._symmetric(part, result) for part in parts)
-        # How many are both is known only if all are one of the two, or none is.
-        return min(structured, symmetric) if {structured, symmetric} & {0, rows} else None
-
-    def _symmetric(self, part: Part, result: SliceResult) -> int:
-        """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
-        kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.holds == "closed")]
-        counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
-        counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
-        return sum(counts.get(SYMMETRIES[code], 0) for code in self.codes)
+from .pages import SYMMETRIC, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,49 +34,72 @@ class Found(Exported):
 class Selection:
     """The wanted tours of a run at one moment, start square by start square, in the order in which they were found."""
 
-    def __init__(self, snapshot: Snapshot, wanted: Wanted) -> None:
-        self.run, self.wanted = snapshot.run, wanted
-        start = self.run.board.square(wanted.start) if wanted.start else None
-        results = ((result, self._count(result)) for result in snapshot.results(start))
-        counts = [(result, count) for result, count in results if count]
+    def __init__(self, snapshot: Snapshot, query: Query) -> None:
+        self.run, self.query = snapshot.run, query
+        several = {"": SYMMETRIES, SYMMETRIC: SYMMETRIES[1:]}
+        self.symmetries = several.get(query.symmetry, (query.symmetry,))
+        start = self.run.board.square(query.start) if query.start else None
+        counts = [(result, count) for result in snapshot.results(start) if (count := self._count(result))]
         self.slices = [result for result, _ in counts]
         self.ends = np.cumsum([0, *(count for _, count in counts)], dtype=np.int64)  # the first is where they begin
 
     def __len__(self) -> int:
         return int(self.ends[-1])
 
-    def page(self, first: int, count: int, sort: str = "first") -> list[Found]:
+    def page(self, first: int, count: int) -> list[Found]:
         """Tours `first`, `first + 1`, ..., counted from 0 in the order in which they were found, or from the last."""
         total = len(self)
-        numbers = range(max(first, 0), min(first + count, total))
-        if sort == "first":
+        numbers = range(first, min(first + count, total))
+        if self.query.sort == "first":
             return list(self._found(numbers))
         turned = list(self._found(range(total - numbers.stop, total - numbers.start)))[::-1]
         return [replace(found, number=total + 1 - found.number) for found in turned]
 
-    def one(self, number: int, sort: str = "first") -> Found:
+    def one(self) -> Found:
+        """The tour with the number of the query."""
         if not len(self):
             raise BadRequest("the run has no such tours")
-        in_range("number", number, 1, len(self))
-        return self.page(number - 1, 1, sort)[0]
+        in_range("number", self.query.number, 1, len(self))
+        return self.page(self.query.number - 1, 1)[0]
 
     def _count(self, result: SliceResult) -> int:
-        parts = self.wanted.parts(result)
-        known = self.wanted.count(parts, result)
+        parts = self._parts(result)
+        known = self._known(parts, result)
         return sum(_count(self._kinds(part)) for part in parts) if known is None else known
 
+    def _known(self, parts: Sequence[Part], result: SliceResult) -> int | None:
+        """How many tours of some parts of a slice are wanted, if the record shows it."""
+        rows = sum(part.rows for part in result.tour_parts)
+        structured = min(result.structured, rows)  # a run that only counts has no rows
+        structured = {"yes": structured, "no": rows - structured}.get(self.query.structured, rows)
+        symmetric = sum(self._symmetric(part, result) for part in parts)
+        # How many are both is known only if all are one of the two, or none is.
+        return min(structured, symmetric) if {structured, symmetric} & {0, rows} else None
+
+    def _parts(self, result: SliceResult) -> list[Part]:
+        """Those of a slice that can hold wanted tours."""
+        parts = (part for part in result.tour_parts if self.query.variant in ("", part.holds))
+        return [part for part in parts if self._symmetric(part, result)]
+
+    def _symmetric(self, part: Part, result: SliceResult) -> int:
+        """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
+        kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.holds == "closed")]
+        counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
+        counts[SYMMETRIES[0]] = part.rows - sum(counts.values())
+        return sum(counts.get(name, 0) for name in self.symmetries)
+
     def _kinds(self, part: Part) -> _Kinds:
-        return _Kinds(part, self.wanted.structured, self.wanted.codes, self.run)
+        return _Kinds(part, self.query.structured, self.symmetries, self.run)
 
     def _found(self, numbers: range) -> Iterator[Found]:
         """The tours with these numbers, from 0 and ascending."""
         index = int(np.searchsorted(self.ends[1:], numbers.start, side="right"))
         at = int(self.ends[index])
         for result in self.slices[index:]:
-            for part in self.wanted.parts(result):
+            for part in self._parts(result):
                 if at >= numbers.stop:
                     return
-                whole = self.wanted.count([part], result) == part.rows
+                whole = self._known([part], result) == part.rows
                 rows = np.arange(part.rows) if whole else _matching_rows(self._kinds(part))
                 first = max(numbers.start - at, 0)
                 if first < len(rows):
@@ -137,7 +120,7 @@ class _Kinds:
 
     part: Part
     structured: str
-    codes: tuple[int, ...]
+    symmetries: tuple[str, ...]
     run: Run = field(compare=False)
 
 
@@ -151,6 +134,6 @@ def _matching_rows(kinds: _Kinds) -> NDArray[np.int32]:
     mask = np.ones(kinds.part.rows, dtype=np.bool_)
     if kinds.structured:
         mask &= kinds.run.structured(kinds.part) == (kinds.structured == "yes")
-    if len(kinds.codes) < len(SYMMETRIES):
-        mask &= np.isin(kinds.run.symmetries(kinds.part), kinds.codes)
+    if kinds.symmetries != SYMMETRIES:
+        mask &= np.isin(kinds.run.symmetries(kinds.part), [SYMMETRIES.index(name) for name in kinds.symmetries])
     return np.flatnonzero(mask).astype(np.int32)

@@ -25,7 +25,6 @@ from ...model.numbers import short_time
 from ...model.theorems import are_near
 from ...model.tour import SYMMETRIES
 from ...model.values import hint, one_of
-from .filters import SORTS, SYMMETRIC, Wanted
 
 SECTIONS = [("runs", "/", "Runs"), ("watch", "/watch", "Watch"), ("play", "/play", "Play")]  # at the top of every page
 STATIC = Path(__file__).parent / "static"
@@ -44,12 +43,13 @@ TEMPLATES.filters["time"] = short_time
 SMALLEST, LARGEST = 3, 20  # rows and columns of the boards to play on and to watch
 MOST = 10**15  # pages, or tours
 MEASURES = {"tours": "tours", "iterations": "iterations", "first": "time to the first tour"}
+SYMMETRIC = "symmetric"  # in any way
 CHOICES: dict[str, tuple[str, ...]] = {  # beside the default
     "by": tuple(MEASURES),
     "variant": ("open", "closed"),
     "structured": ("yes", "no"),
     "symmetry": (SYMMETRIC, *SYMMETRIES),
-    "sort": SORTS,
+    "sort": ("first", "last"),
 }
 
 
@@ -59,9 +59,13 @@ def page(template: str, section: str, status: int = 200, **values: Any) -> HTMLR
 
 
 @dataclass(frozen=True)
-class Query(Wanted):
-    """A view of the explorer. Its address has only what differs from these defaults."""
+class Query:
+    """A view of the explorer; an empty word means any. Its address has only what differs from these defaults."""
 
+    start: str = ""
+    variant: str = ""
+    structured: str = ""
+    symmetry: str = ""
     by: str = "tours"
     sort: str = "first"
     page: int = 1

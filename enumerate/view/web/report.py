@@ -19,9 +19,9 @@ from ...ledger.records import JobProgress
 from ...model.board import Board
 from ..chart import Axis, family_svg
 from .explorer import MAP_SQUARES, NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
-from .filters import SYMMETRIC, Found, Selection, Wanted
+from .filters import Found, Selection
 from .live_run import LiveRun, Snapshot, name_of
-from .pages import MEASURES, STATIC, TEMPLATES, Query
+from .pages import MEASURES, STATIC, SYMMETRIC, TEMPLATES, Query
 
 Item = TypeVar("Item")
 
@@ -94,7 +94,7 @@ def _from_records(snapshot: Snapshot, job: JobProgress, grid: NDArray[np.int64])
 def gallery(now: Snapshot) -> list[Found]:
     """Various tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
-    found = Selection(now, Wanted(symmetry=SYMMETRIC)).page(0, room // 4)
+    found = Selection(now, Query(symmetry=SYMMETRIC)).page(0, room // 4)
     starts = [
         row["start"] or ""
         for row in now.rows[: None if now.has_starts else 1]
@@ -103,7 +103,7 @@ def gallery(now: Snapshot) -> list[Found]:
     picked = spread(starts, room - len(found))
     rounds = -(-(room - len(found)) // max(1, len(picked)))
     for start in picked:
-        selection = Selection(now, Wanted(start))
+        selection = Selection(now, Query(start))
         for number in spread(range(len(selection)), rounds):
             found += selection.page(number, 1)
     return list({tuple(one.squares): one for one in found[:room]}.values())

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -22,8 +23,9 @@ from enumerate.model.errors import BadRequest
 from enumerate.model.tour import SYMMETRIES, are_closed, are_structured, as_text, symmetries
 from enumerate.search.strategy import resolve
 from enumerate.view.picture import tour_svg
-from enumerate.view.web.filters import Selection, Wanted
+from enumerate.view.web.filters import Selection
 from enumerate.view.web.live_run import LiveRun
+from enumerate.view.web.pages import Query
 from enumerate.view.web.server import make_app
 
 from ...support.commands import arguments, environment_with, serving
@@ -371,13 +373,13 @@ def fits(wanted, tour, structured, symmetry):
 def test_a_selection_holds_exactly_the_tours_that_are_wanted(
     snapshots, every, name, start, variant, structured, symmetry
 ):
-    wanted = Wanted(start, variant, structured, symmetry)
-    selection = Selection(snapshots[name], wanted)
+    wanted = Query(start, variant, structured, symmetry)
+    selections = {sort: Selection(snapshots[name], replace(wanted, sort=sort)) for sort in ("first", "last")}
     expected = [tour for tour, *kind in every[name] if fits(wanted, tour, *kind)]
-    assert len(selection) == len(expected)
+    assert [len(selection) for selection in selections.values()] == [len(expected)] * 2
     for first in {0, len(expected) // 2, max(0, len(expected) - 3)}:
         for sort, in_order in (("first", expected), ("last", expected[::-1])):
-            page = selection.page(first, 5, sort)
+            page = selections[sort].page(first, 5)
             assert [(f.start, f.variant, f.position, f.squares) for f in page] == in_order[first : first + 5]
             assert [f.number for f in page] == list(range(first + 1, first + 1 + len(page)))
 
@@ -512,14 +514,14 @@ def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_
             variant: [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
             for variant in ("open", "closed")
         }
-        found = Selection(snapshot, Wanted(start=start)).page(0, 10**6)
+        found = Selection(snapshot, Query(start=start)).page(0, 10**6)
         assert sorted(each.squares for each in found) == sorted(wanted["open"] + wanted["closed"])
         assert {each.start for each in found} == {start}
         for variant in ("open", "closed"):
             positions = [each.position for each in found if each.variant == variant]
             assert sorted(positions) == list(range(1, len(positions) + 1))
             assert all(wanted[variant][each.position - 1] == each.squares for each in found if each.variant == variant)
-    assert len(Selection(snapshot, Wanted())) == 37_568
+    assert len(Selection(snapshot, Query())) == 37_568
     pages = client(tmp_path / "run")
     assert pages.get("/", follow_redirects=True).status_code == 200
     assert main(["report", str(tmp_path / "run"), "--output", str(tmp_path / "report.html")]) == 0
