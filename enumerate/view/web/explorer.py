@@ -108,17 +108,19 @@ def described(now: Snapshot, most_rows: int) -> dict[str, Any]:
     }
 
 
-def heat_map(now: Snapshot, query: Query, path: str = "") -> Markup | None:
-    """The map, with links below `path` if there is one; None if the board is too large for a map."""
+def heat_map(now: Snapshot, query: Query, tours: str = "") -> Markup | None:
+    """The map, with links if there is an address of tours; None if the board is too large for a map."""
     board = now.run.board
     if board.squares > MAP_SQUARES or not now.has_starts:
         return None
-    values = [value for row in now.rows if (value := _measured(row, query.by)[0])]
+    measured = {board.square(row["start"]): (row, *_measured(row, query.by)) for row in now.rows}
+    values = [value for _, value, _ in measured.values() if value]
     ends = max(values, default=0.0), min(values, default=0.0)
     cells = [
-        _cell(board, row, query, path, ends) for row in sorted(now.rows, key=lambda row: (row["row"], row["column"]))
+        {"middle": centre(board, square), "row": row, "text": text, "shade": shade_of(value, *ends) if value else ""}
+        for square, (row, value, text) in sorted(measured.items())
     ]
-    drawn = TEMPLATES.get_template("_heat.html").render(cells=cells, side=CELL)
+    drawn = TEMPLATES.get_template("_heat.html").render(cells=cells, side=CELL, query=query, tours=tours)
     return Markup(board_svg(board, f"Start squares by {MEASURES[query.by]}", [drawn], "board heat", "group"))
 
 
@@ -135,21 +137,6 @@ def _measured(row: dict[str, Any], by: str) -> tuple[float, str]:
         return (0.0, "–") if first is None else (first, short_time(first))
     count = row["iterations"] if by == "iterations" else row["tours_open"] + row["tours_closed"]
     return count, short(count)
-
-
-def _cell(board: Board, row: dict[str, Any], query: Query, path: str, ends: tuple[float, float]) -> dict[str, Any]:
-    """A square of the map; without a number it shows the board."""
-    tours = row["tours_open"] + row["tours_closed"]
-    first = row["first_seconds"]
-    when = "none found" if first is None else f"the first after {short_time(first)}"
-    value, text = _measured(row, query.by)
-    return {
-        "middle": centre(board, row["row"] * board.cols + row["column"]),
-        "shade": shade_of(value, *ends) if value else "",
-        "text": text,  # short enough for a square
-        "label": f"{row['start']}: {tours:,} tours in {row['iterations']:,} iterations, {when}",
-        "link": query.to(path, start=row["start"], page=1) if path else "",
-    }
 
 
 # ---------------------------------------------------------------------------------------------------------------------
