@@ -197,18 +197,15 @@ def _export_folder(run: Run, choice: Choice, tours: Iterable[Exported], folder: 
     for name, group in groupby(tours, lambda tour: tour.file(choice.split)):
         with open(folder / f"{name}.{choice.format}", "a", encoding="utf-8", newline="\n") as stream:
             counts[name] = counts.get(name, 0) + _write(run, choice, group, stream, header=name not in counts)
-    tables = {COUNTS: counts_csv(choice.split, counts)} if choice.split else {}
+    tables = {}
+    if choice.split:
+        tables[COUNTS] = _csv_text([(choice.split, "tours"), *counts.items(), ("total", sum(counts.values()))])
     if strategy_of(run.config).has_times and choice.split == "kind":
         tables[TIMES] = times_csv(run, choice)
     for name, text in tables.items():
         (folder / name).write_text(text, encoding="utf-8")
     files = [*(f"{name}.{choice.format}" for name in counts), *tables]
     return sum(counts.values()), [folder / name for name in files]
-
-
-def counts_csv(split: str, counts: dict[str, int]) -> str:
-    """The number of tours in each file, and in all."""
-    return _csv_text([(split, "tours"), *counts.items(), ("total", sum(counts.values()))])
 
 
 def times_csv(run: Run, choice: Choice) -> str:

@@ -45,14 +45,10 @@ View = Callable[[Snapshot, Query], Response]
 
 
 def routes(library: Library) -> list[BaseRoute]:
-    def view(make: View) -> Callable[[Request], Response]:
-        """A handler for the run in the address."""
-
-        def handler(request: Request) -> Response:
-            run = library.run(request.path_params["name"])
-            return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
-
-        return handler
+    def answer(make: View, request: Request) -> Response:
+        """What `make` makes of the run in the address."""
+        run = library.run(request.path_params["name"])
+        return run.look(lambda now: make(now, parse_query(request.query_params, now.run.board)))
 
     def home(_: Request) -> Response:
         if library.is_run:
@@ -68,7 +64,7 @@ def routes(library: Library) -> list[BaseRoute]:
         "/tour": tour_page,
         **{f"/tour.{ending}": partial(tour_file, ending) for ending in FILES},
     }
-    return [Route("/", home), *(Route(f"/runs/{{name}}{end}", view(make)) for end, make in pages.items())]
+    return [Route("/", home), *(Route(f"/runs/{{name}}{end}", partial(answer, make)) for end, make in pages.items())]
 
 
 def _summary(run: LiveRun) -> dict[str, Any]:

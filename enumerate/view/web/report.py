@@ -18,7 +18,7 @@ from ...ledger.layout import is_of_start
 from ...ledger.records import JobProgress
 from ...model.board import Board
 from ..chart import Axis, family_svg
-from .explorer import MAP_SQUARES, NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
+from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
 from .filters import Found, Selection
 from .live_run import LiveRun, Snapshot, name_of
 from .pages import MEASURES, STATIC, SYMMETRIC, TEMPLATES, Query
@@ -50,15 +50,14 @@ def report_html(now: Snapshot) -> str:
         maps=maps(now),
         growth=Markup(growth_svg(now)),
         items=[gallery_item(board, found) for found in chosen],
-        player=player(board, chosen[0]) if chosen and board.squares <= PLAYER_SQUARES else None,
+        player=player(board, chosen[0]) if chosen else None,
     )
 
 
-def maps(now: Snapshot) -> list[tuple[str, Markup | None]]:
+def maps(now: Snapshot) -> list[tuple[str, Markup]]:
     """Heat maps with their titles; large boards have one or none."""
-    squares = now.run.board.squares
-    shown = ["tours", "first"] if squares <= TWO_MAPS_SQUARES else ["tours"] if squares <= MAP_SQUARES else []
-    return [(MEASURES[by], heat_map(now, Query(by=by))) for by in shown if now.has_starts]
+    shown = ("tours", "first") if now.run.board.squares <= TWO_MAPS_SQUARES else ("tours",)
+    return [(MEASURES[by], picture) for by in shown if (picture := heat_map(now, Query(by=by)))]
 
 
 def growth_svg(snapshot: Snapshot) -> str:
