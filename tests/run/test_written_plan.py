@@ -61,7 +61,7 @@ def test_nobody_who_looks_at_a_run_or_continues_it_plans_again(tmp_path, monkeyp
     assert run_serially(config_of(kind, tmp_path)).complete
     assert verify(Run(tmp_path)).damage == []
     tours = Run(tmp_path).totals()["tours_open"] + Run(tmp_path).totals()["tours_closed"]
-    assert count_distinct(tmp_path).tours == LiveRun("run", str(tmp_path)).look(lambda now: now.tours) == tours > 0
+    assert count_distinct(tmp_path).tours == LiveRun(str(tmp_path)).look(lambda now: now.tours) == tours > 0
 
 
 LOOKING = """

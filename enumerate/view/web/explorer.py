@@ -52,8 +52,8 @@ def routes(library: Library) -> list[BaseRoute]:
 
     def home(_: Request) -> Response:
         if library.is_run:
-            return RedirectResponse(path_of(library.names()[0]))
-        return page("runs.html", "runs", runs=[_summary(library.run(name)) for name in library.names()])
+            return RedirectResponse(path_of(library.runs()[0].name))
+        return page("runs.html", "runs", runs=[_summary(run) for run in library.runs()])
 
     pages: dict[str, View] = {
         "": partial(overview, "run.html"),

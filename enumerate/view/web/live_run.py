@@ -119,8 +119,8 @@ class Snapshot:
 
 
 class LiveRun:
-    def __init__(self, name: str, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
-        self.name, self.output, self.fresh_seconds = name, output, fresh_seconds
+    def __init__(self, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.output, self.name, self.fresh_seconds = output, name_of(output), fresh_seconds
         self._lock = Lock()
         storage = open_storage(output)
         self._plan = lru_cache(maxsize=1)(partial(plan_of, storage))
@@ -168,28 +168,24 @@ class Library:
         self.output = output
         self.is_run = output is not None and _is_run(output)
         self._open = cache(partial(LiveRun, fresh_seconds=fresh_seconds))
-        if output is not None and not self._outputs():
+        if output is not None and not self.runs():
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 
-    def names(self) -> list[str]:
-        return sorted(self._outputs())
+    def runs(self) -> list[LiveRun]:
+        """All of them, by name, each opened once and kept."""
+        if self.output is None:
+            return []
+        if self.is_run:
+            return [self._open(self.output)]
+        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
+        names = sorted(path.relative_to(self.output).parts[0] for path in found)
+        return [self._open(os.path.join(self.output, name)) for name in names]
 
     def run(self, name: str) -> LiveRun:
-        """A run, opened once and kept."""
-        output = self._outputs().get(name)
-        if output is None:
-            raise NotFound(f"no such run: {name!r}")
-        return self._open(name, output)
-
-    def _outputs(self) -> dict[str, str]:
-        """The output of each run by its name."""
-        if self.output is None:
-            return {}
-        if self.is_run:
-            return {name_of(self.output): self.output}
-        found = () if is_url(self.output) else Path(self.output).glob(f"*/{MANIFEST}")
-        names = (path.relative_to(self.output).parts[0] for path in found)
-        return {name: os.path.join(self.output, name) for name in names}
+        for run in self.runs():
+            if run.name == name:
+                return run
+        raise NotFound(f"no such run: {name!r}")
 
 
 def _is_run(output: str) -> bool:

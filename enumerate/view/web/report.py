@@ -20,7 +20,7 @@ from ...model.board import Board
 from ..chart import Axis, family_svg
 from .explorer import NUMBERED_SQUARES, PLAYER_SQUARES, described, gallery_item, heat_map, player
 from .filters import Found, Selection
-from .live_run import LiveRun, Snapshot, name_of
+from .live_run import LiveRun, Snapshot
 from .pages import MEASURES, STATIC, SYMMETRIC, TEMPLATES, Query
 
 Item = TypeVar("Item")
@@ -34,8 +34,8 @@ READ_TOURS = 30_000_000  # of larger runs the chart shows only the sums in the r
 
 
 def report_of(output: str) -> tuple[str, str]:
-    name = name_of(output)
-    return name, LiveRun(name, output).look(report_html)
+    run = LiveRun(output)
+    return run.name, run.look(report_html)
 
 
 def report_html(now: Snapshot) -> str:

@@ -85,7 +85,7 @@ def test_large_boards_get_fewer_pictures_and_no_tours_none(reports):
 
 def test_the_chart_ends_at_the_mean_number_of_tours(reports):
     folder, _ = reports["usual"]
-    chart = LiveRun("usual", str(folder)).look(growth_svg)
+    chart = LiveRun(str(folder)).look(growth_svg)
     ends = [float(points.split()[-1].split(",")[1]) for points in re.findall(r'<polyline points="([^"]*)"', chart)]
     assert len(ends) == 65  # of 64 start squares, and their mean
     assert ends[-1] == pytest.approx(sum(ends[:-1]) / 64, abs=0.06)

@@ -337,7 +337,7 @@ def every(runs):
 @pytest.fixture(scope="module")
 def snapshots(runs):
     """Each run as it is, its records read once."""
-    return {name: LiveRun(name, str(runs / name)).look(lambda now: now) for name in ("both-3x10", "closed-6x6")}
+    return {name: LiveRun(str(runs / name)).look(lambda now: now) for name in ("both-3x10", "closed-6x6")}
 
 
 def every_tour(run):
@@ -508,7 +508,7 @@ def test_a_page_reads_the_few_parts_that_its_tours_are_in(many_parts, monkeypatc
 def test_every_tour_of_a_start_square_is_shown_whatever_jobs_it_has(values, tmp_path):
     make_run(tmp_path / "run", **values)
     run = Run(tmp_path / "run")
-    snapshot = LiveRun("run", str(tmp_path / "run")).look(lambda snapshot: snapshot)
+    snapshot = LiveRun(str(tmp_path / "run")).look(lambda snapshot: snapshot)
     for start in ("a1", "f5", "c3"):
         wanted = {
             variant: [tour for tours in run.tours(start, variant) for tour in tours.tolist()]
