@@ -80,12 +80,10 @@ class Tally:
     def _share(self, job: JobProgress) -> float:
         if job.next_slice(self.config) is None:
             return 1.0
-        most, tours = job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
-        by_iterations = job.total.iterations / most if most else 0.0
-        by_tours = job.total.attempts / tours if tours else 0.0
-        by_weight = (
-            min(0.99, job.total.iterations / job.weight) if is_exhaustive(self.config) and job.weight > 1 else 0.0
-        )
+        spent, most, tours = job.total, job.job.share_of(self.config.max), job.job.share_of(self.config.tours)
+        by_iterations = spent.iterations / most if most else 0.0
+        by_tours = spent.attempts / tours if tours else 0.0
+        by_weight = min(0.99, spent.iterations / job.weight) if is_exhaustive(self.config) and job.weight > 1 else 0.0
         return max(by_iterations, by_tours, by_weight)
 
 

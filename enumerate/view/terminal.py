@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..ledger.layout import SUMMARY_CSV, patterns
@@ -162,10 +162,8 @@ def table_view(table: pa.Table) -> Table:
 
 def text_table(columns: Mapping[str, bool], no_wrap: bool = False) -> Table:
     """A table without lines; for each column whether it has numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, is_number in columns.items():
-        table.add_column(name, justify="right" if is_number else "left", no_wrap=no_wrap)
-    return table
+    headers = (Column(name, justify="right" if number else "left", no_wrap=no_wrap) for name, number in columns.items())
+    return Table(*headers, box=None, pad_edge=False, header_style="bold")
 
 
 def cell(value: Any) -> str:

@@ -94,11 +94,8 @@ def gallery(now: Snapshot) -> list[Found]:
     """Various tours: symmetric ones, and others from squares all over the board, found early and late."""
     room = gallery_room(now.run.board)
     found = Selection(now, Query(symmetry=SYMMETRIC)).page(0, room // 4)
-    starts = [
-        row["start"] or ""
-        for row in now.rows[: None if now.has_starts else 1]
-        if row["tours_open"] + row["tours_closed"]
-    ]
+    with_tours = [row["start"] for row in now.rows if row["tours_open"] + row["tours_closed"]]
+    starts = with_tours if now.has_starts else [""]
     picked = spread(starts, room - len(found))
     rounds = -(-(room - len(found)) // max(1, len(picked)))
     for start in picked:
