@@ -83,6 +83,8 @@ class Selection:
 
     def _symmetric(self, part: Part, result: SliceResult) -> int:
         """How many tours of a part have the wanted symmetry: open and closed tours have different ones."""
+        if self.symmetries == SYMMETRIES:
+            return part.rows
         kinds = [name for name in SYMMETRIES[1:] if name.startswith("closed") == (part.holds == "closed")]
         counts = {name: getattr(result, name.replace("-", "_")) for name in kinds}
         counts[SYMMETRIES[0]] = part.rows - sum(counts.values())

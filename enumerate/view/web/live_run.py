@@ -1,6 +1,6 @@
 """Runs by name, each in its current state, read again while a search may write to it, and never loaded whole.
 
-Records never change, so each is read once. New ones can appear: they are listed again for each answer.
+Records never change, so each is read once. New ones can appear: they are listed again, at most once a second.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -24,6 +24,7 @@ from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
 
+FRESH_SECONDS = 1.0  # a listing of the records is used for so long
 KEPT_RECORDS = 50_000
 ATTEMPTS, PAUSE = 4, 0.05  # a short slice may be superseded between the listing and the reading
 
@@ -118,33 +119,38 @@ class Snapshot:
 
 
 class LiveRun:
-    def __init__(self, output: str) -> None:
-        self.output, self.name = output, name_of(output)
+    def __init__(self, output: str, fresh_seconds: float = FRESH_SECONDS) -> None:
+        self.output, self.name, self.fresh_seconds = output, name_of(output), fresh_seconds
+        self._lock = Lock()
         storage = open_storage(output)
         self._plan = lru_cache(maxsize=1)(partial(plan_of, storage))
         self._record = lru_cache(maxsize=KEPT_RECORDS)(partial(read_record, storage))
         self._latest: Snapshot | None = None
-        self._lock = Lock()
+        self._read_at = 0.0
 
     def look(self, view: Callable[[Snapshot], Result]) -> Result:
         """The result of `view` for the current run; repeated if a running search has replaced a file meanwhile."""
-        for _ in range(ATTEMPTS - 1):
+        for attempt in range(ATTEMPTS - 1):
             try:
-                return view(self._now())
+                return view(self._now(again=attempt > 0))
             except Damaged:
                 sleep(PAUSE)
-        return view(self._now())
+        return view(self._now(again=True))
 
-    def _now(self) -> Snapshot:
+    def _now(self, again: bool) -> Snapshot:
         with self._lock:
-            before, run = self._latest, self._open()
-            if before is not None and before.run.manifest == run.manifest:
-                if before.run.record_lists == run.record_lists:
-                    return before
-            else:
-                self._record.cache_clear()  # it may have been started over
-            self._latest = Snapshot(self.name, run)
+            if self._latest is None or again or monotonic() - self._read_at > self.fresh_seconds:
+                self._latest = self._read(self._latest)
+                self._read_at = monotonic()
             return self._latest
+
+    def _read(self, before: Snapshot | None) -> Snapshot:
+        run = self._open()
+        if before is None or before.run.manifest != run.manifest:
+            self._record.cache_clear()  # it may have been started over
+        elif before.run.record_lists == run.record_lists:
+            return before
+        return Snapshot(self.name, run)
 
     def _open(self) -> Run:
         try:
@@ -158,10 +164,10 @@ class Library:
     looked up in a listing and never made into a path.
     """
 
-    def __init__(self, output: str | None) -> None:
+    def __init__(self, output: str | None, fresh_seconds: float = FRESH_SECONDS) -> None:
         self.output = output
         self.is_run = output is not None and _is_run(output)
-        self._open = cache(LiveRun)
+        self._open = cache(partial(LiveRun, fresh_seconds=fresh_seconds))
         if output is not None and not self.runs():
             raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
 

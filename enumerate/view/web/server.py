@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...model.errors import BadRequest, Damaged, EnumerateError
 from ...model.values import in_range
 from . import explorer, play
-from .live_run import Library, NotFound
+from .live_run import FRESH_SECONDS, Library, NotFound
 from .pages import STATIC, page
 
 HOST = "127.0.0.1"
@@ -57,10 +57,10 @@ STATUS = {  # the first class that fits
 TITLES = {409: "The run cannot be read"}
 
 
-def make_app(output: str | None = None) -> ASGIApp:
-    """The site for the run or the folder of runs at `output`; None: without runs."""
+def make_app(output: str | None = None, fresh_seconds: float = FRESH_SECONDS) -> ASGIApp:
+    """The site for the run or the folder of runs at `output`, read again after `fresh_seconds`; None: without runs."""
     files = Mount("/static", StaticFiles(directory=STATIC))
-    routes: list[BaseRoute] = [*explorer.routes(Library(output)), *play.routes(), files]
+    routes: list[BaseRoute] = [*explorer.routes(Library(output, fresh_seconds)), *play.routes(), files]
     handlers = dict.fromkeys((HTTPException, EnumerateError, OSError, Exception), error_answer)
     # The guard is outermost: otherwise the answer to an internal error would lack its headers.
     return guarded(Starlette(routes=routes, exception_handlers=handlers))

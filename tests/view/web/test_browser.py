@@ -56,7 +56,7 @@ def shown_path(page):
 
 def names(runs, run, number, *which):
     source = Run(runs / run)
-    return [source.board.name(square) for square in source.tour(number, *which).tolist()]
+    return [source.board.name(square) for square in source.squares(number, *which).tolist()]
 
 
 # The explorer.

@@ -55,8 +55,14 @@ def site(runs):
     return client(runs)
 
 
-def client(place):
-    return TestClient(make_app(str(place)), base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
+def client(place, **options):
+    app = make_app(str(place), **options)
+    return TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False)
+
+
+def fresh_client(place):
+    """Every request looks at the records anew."""
+    return client(place, fresh_seconds=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +230,7 @@ def damaged(runs, tmp_path):
 
 
 def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     part = next((damaged / "closed-6x6").rglob("start=a1/part-*.parquet"))
     data = bytearray(part.read_bytes())
     data[100] ^= 1  # in the first row group
@@ -238,7 +244,7 @@ def test_a_damaged_part_costs_one_line_and_the_server_goes_on(damaged):
 
 @pytest.mark.parametrize("name", ["_run/run.json", "_run/commits/000000-0000-to-30000.json"])
 def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
-    site = client(damaged)
+    site = fresh_client(damaged)
     (damaged / "closed-6x6" / name).write_text("{", encoding="utf-8")
     listed = site.get("/")
     assert listed.status_code == 200
@@ -250,12 +256,12 @@ def test_a_damaged_run_is_listed_with_what_is_wrong(damaged, name):
 
 
 def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     assert site.get("/runs/closed-6x6").status_code == 200
     (damaged / "closed-6x6").rename(damaged / "renamed")
     assert site.get("/runs/closed-6x6").status_code == 404
     assert site.get("/runs/renamed").status_code == 200
-    alone = client(damaged / "renamed")
+    alone = fresh_client(damaged / "renamed")
     shutil.rmtree(damaged / "renamed")
     answer = alone.get("/runs/renamed")
     assert answer.status_code == 404
@@ -265,7 +271,7 @@ def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
 def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_path):
     place = tmp_path / "run"
     make_run(place, **{**BOTH, "max": 5_000})
-    site = client(place)
+    site = fresh_client(place)
     before = site.get("/runs/run/status.json").json()
     assert site.get("/runs/run/status.json").json() == before
     make_run(place, **{**BOTH, "max": 8_000})
@@ -281,7 +287,7 @@ def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_p
 
 def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
     """So it is while a search is at work."""
-    site = client(damaged)
+    site = fresh_client(damaged)
     record = damaged / "closed-6x6" / "_run" / "commits" / "000007-0000-to-30000.json"
     data = record.read_bytes()
     record.unlink()
@@ -293,7 +299,7 @@ def test_a_record_that_comes_is_seen_though_nothing_else_changes(damaged):
 
 
 def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
-    site = client(damaged)
+    site = fresh_client(damaged)
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "complete"
     run = Run(damaged / "closed-6x6")
     larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
@@ -408,7 +414,7 @@ def test_pages_are_disjoint_and_hold_every_tour(site):
 
 def test_a_tour_can_be_kept_as_svg_text_and_json(site, runs):
     run = Run(runs / "closed-6x6")
-    tour = run.tour(3, "b2", "closed")
+    tour = run.squares(3, "b2", "closed")
     files = {ending: site.get(f"/runs/closed-6x6/tour.{ending}?start=b2&number=3") for ending in ("svg", "txt", "json")}
     assert files["svg"].text == tour_svg(run.board, tour.tolist(), True)
     assert files["txt"].text == as_text(run.board, tour) + "\n"
