@@ -9,7 +9,7 @@ from enumerate.model.board import Board
 from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.settings import SETTINGS
-from enumerate.model.values import read_toml
+from enumerate.model.values import parse_whole, read_toml
 from enumerate.search.strategy import identity_of, resolve, settled
 
 LARGEST = 10**18
@@ -80,7 +80,7 @@ def standard(**values):
         ("max", LARGEST + 1),
         ("max", 1.5),
         ("max", 1e6),
-        ("max", "500"),
+        ("max", "500 or so"),
         ("max", True),
         ("tours", -1),
         ("tours", 10**30),
@@ -181,8 +181,18 @@ def test_flags_beat_the_file_and_leave_the_rest_of_it(from_file):
     )
 
 
-def test_a_bad_value_in_the_file_does_no_harm_if_a_flag_beats_it(from_file):
-    assert from_file("max = -1", max=5).max == 5
+@pytest.mark.parametrize("text", ["max = -1", "max = 'many'", "max = []"])
+def test_a_bad_value_in_the_file_is_refused_also_if_a_flag_beats_it(from_file, text):
+    with pytest.raises(BadRequest, match="max must be"):
+        from_file(text, max=5)
+
+
+def test_numbers_may_have_units(from_file):
+    assert from_file("max = '5M'").max == 5_000_000
+    assert [parse_whole(text) for text in ("500k", "500_000", "5e5", "0.5M")] == [500_000] * 4
+    for text in ("1.5", "k", "5 k", "1e-1", "5m", "1_000.5k1", "0x10"):
+        with pytest.raises(BadRequest, match="whole number"):
+            parse_whole(text)
 
 
 @pytest.mark.parametrize(

@@ -228,10 +228,8 @@ def test_every_prefix_has_descents_and_those_that_scatter_have_more():
 
 
 def test_the_pilot_has_descents_of_its_own(monkeypatch):
-    seeds, descents = [], sampling._descents
-    monkeypatch.setattr(
-        sampling, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
-    )
+    seeds, sums = [], sampling._sums
+    monkeypatch.setattr(sampling, "_sums", lambda *words: seeds.append(words[3]) or sums(*words))
     make_sample(config_for((5, 5), seed=3)).run(BatchTask(0))
     assert seeds[1] == 3
     assert seeds[0] > 10**18  # the largest seed that can be asked for
