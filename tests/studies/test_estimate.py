@@ -234,10 +234,12 @@ def test_every_prefix_has_descents_and_those_that_scatter_have_more():
 
 
 def test_the_pilot_has_descents_of_its_own(monkeypatch):
-    seeds, descents = [], sampling._descents
+    seeds, sums = [], sampling._sums
     monkeypatch.setattr(
-        sampling, "_descents", lambda config, seed, large: seeds.append(seed) or descents(config, seed, large)
-    )
+        sampling, "_sums", lambda config, prefixes, counts, seed, *more: (
+            seeds.append(seed) or sums(config, prefixes, counts, seed, *more)
+        )
+    )  # fmt: skip
     make_sample(config_for((5, 5), seed=3)).sums(0)
     assert seeds[1] == 3
     assert seeds[0] > 10**18  # the largest seed that can be asked for
