@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from ..model.errors import BadRequest
-from .request import Output, Whole
+from ..model.numbers import counted
+from .request import BOARD, MUCH, PRINTED, WHERE, Force, Json, Output, Quiet, Whole, as_it_is
+from .search import shares
 from .speech import save, tell
 
-Start = Annotated[str | None, Parameter(help="Only tours from this square. [default: any]")]
-Variant = Annotated[str | None, Parameter(help="Only open or closed tours. [default: any]")]
+Start = Annotated[str | None, Parameter(help="Only tours from this square. [default: any]", group=BOARD)]
+Only = Annotated[
+    Literal["open", "closed"] | None,
+    Parameter(name="--variant", help="Only open or closed tours. [default: any]", converter=as_it_is, group=BOARD),
+]
 Port = Annotated[Whole, Parameter(help="Port of the pages, on this machine only; 0 takes any free port.")]
 Browser = Annotated[bool, Parameter(name="--open", negative="--no-open", show_default=False)]
 
@@ -22,10 +28,11 @@ def show(
     run: Output,
     *,
     start: Start = None,
-    variant: Variant = None,
-    number: Whole = 1,
-    svg: str | None = None,
-    png: str | None = None,
+    variant: Only = None,
+    number: Annotated[Whole, Parameter(group=BOARD)] = 1,
+    svg: Annotated[str | None, Parameter(group=WHERE)] = None,
+    png: Annotated[str | None, Parameter(group=WHERE)] = None,
+    force: Force = False,
 ) -> None:
     """Print one tour of a run as a board, or draw it.
 
@@ -45,9 +52,9 @@ def show(
     tour = source.squares(number, start, variant)
     closed = bool(are_closed(source.board, tour[None, :])[0])
     if svg is not None:
-        save(svg, tour_svg(source.board, tour.tolist(), closed).encode())
+        save(svg, tour_svg(source.board, tour.tolist(), closed).encode(), force)
     if png is not None:
-        save(png, tour_png(source.board, tour.tolist(), closed))
+        save(png, tour_png(source.board, tour.tolist(), closed), force)
     if svg is None and png is None:
         tell(as_text(source.board, tour))
 
@@ -55,30 +62,39 @@ def show(
 def export(
     run: Output,
     *,
-    format_: Annotated[str, Parameter(name="--format")] = "txt",
-    output: str | None = None,
+    format_: Annotated[
+        Literal["txt", "csv", "jsonl", "svg"], Parameter(name="--format", converter=as_it_is, group=PRINTED)
+    ] = "txt",
+    output: Annotated[str | None, Parameter(group=WHERE)] = None,
     start: Start = None,
-    variant: Variant = None,
-    max_: Annotated[Whole, Parameter(name="--max")] = 0,
-    split: str = "",
+    variant: Only = None,
+    limit: Annotated[Whole, Parameter(group=MUCH)] = 0,
+    files_by: Annotated[
+        Literal["start", "kind"] | None, Parameter(name="--files-by", converter=as_it_is, group=WHERE)
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json_: Annotated[Json, Parameter(help="Say what was written as one JSON document.")] = False,
 ) -> None:
     """Write many tours of a run as text, CSV, JSON lines or pictures.
 
     Args:
-        format_: txt (boards with numbers), csv or jsonl (a line for each tour), or svg (a picture for each tour).
-        output: A file; for svg and with --split a new folder. [default: standard output]
-        max_: At most so many tours; 0 means all.
-        split:
+        format_: txt has boards with numbers, csv and jsonl a line for each tour, svg a picture for each tour.
+        output: A file; for svg and with --files-by a new folder. [default: standard output]
+        limit: At most so many tours; 0 means all.
+        files_by:
             start: a file for each start square, and counts.csv; kind: open and closed, structured and unstructured tours
             apart, with counts.csv and, of a greedy run, times.csv. [default: one file]
+        quiet: No progress; only errors.
     """  # noqa: E501
     from ..catalog.reader import Run
     from ..view.export import Choice
     from ..view.export import export as export_tours
 
-    choice = Choice(format_, start, variant, max_, split)
+    choice = Choice(format_, start, variant, limit, files_by or "", force)
     try:
-        count, files = export_tours(Run(run), choice, output, sys.stdout)
+        with shares("exporting", quiet or output is None) as advance:
+            count, files = export_tours(Run(run), choice, output, sys.stdout, advance)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read it has enough
@@ -87,11 +103,13 @@ def export(
         if output is None:
             raise
         raise BadRequest(f"cannot write: {output!r} ({error.strerror or error})") from None
-    if files:
-        tell(f"wrote {count:,} tours to {output}" + (f" ({len(files):,} files)" if len(files) > 1 else ""))
+    if files and json_:
+        tell(json.dumps({"run": run, "output": output, "tours": count, "files": list(map(str, files))}, indent=2))
+    elif files and not quiet:
+        tell(f"wrote {counted(count, 'tour')} to {output}" + (f" ({len(files):,} files)" if len(files) > 1 else ""))
 
 
-def report(run: Output, *, output: str | None = None) -> None:
+def report(run: Output, *, output: Annotated[str | None, Parameter(group=WHERE)] = None, force: Force = False) -> None:
     """Write a run as one HTML file to share: summary, heat map, tours over iterations, a gallery, a player.
 
     Args:
@@ -100,7 +118,7 @@ def report(run: Output, *, output: str | None = None) -> None:
     from ..view.web.report import report_of
 
     name, page = report_of(run)
-    save(output or f"{name}.html", page.encode())
+    save(output or f"{name}.html", page.encode(), force)
 
 
 def view(run: str = "output", *, port: Port = 8642, open_: Browser = True) -> None:

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ..model.config import Config
 from ..model.errors import DONE, INTERRUPTED, Stopped
-from ..model.values import in_range
+from ..model.values import in_range, parse_bytes
 from ..search.strategy import resolve
-from .request import Address, Flag, Json, MaybeWhole, Whole
+from .request import (
+    BOARD,
+    MUCH,
+    WHERE,
+    Address,
+    Flag,
+    Json,
+    MaybeWhole,
+    Quiet,
+    Size,
+    Text,
+    Variant,
+    Whole,
+    Workers,
+)
 from .speech import StopSignals, say, tell
 
 
 def study(
     *,
-    output: str = "output/study",
-    experiments: str = "",
-    largest: Whole = 400,
-    workers: Whole = 0,
+    output: Annotated[str, Parameter(group=WHERE)] = "output/study",
+    experiments: Annotated[Text, Parameter(group=BOARD)] = "",
+    largest: Annotated[Whole, Parameter(group=BOARD)] = 400,
+    workers: Workers = 0,
     address: Address = None,
-    fresh: Flag = False,
-    quiet: Flag = False,
+    fresh: Annotated[Flag, Parameter(group=WHERE)] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Compare the strategies by real runs: tables and charts, beside published figures.
 
@@ -30,7 +47,6 @@ def study(
         experiments:
             Only these, separated by commas: first-tours, tours, scaling, growth, success, corners. [default: all]
         largest: The largest board is so many squares wide, from 8 to 512. (divide goes up to 4000x4000 in any case.)
-        workers: Runs at a time; 0 means one for each core of the machine or the cluster.
         fresh: Repeat every run.
         quiet: No progress and no tables; only errors.
     """
@@ -58,32 +74,31 @@ def study(
 
 def estimate(
     *,
-    size: str = "8",
-    variant: str = "open",
-    seconds: float | None = None,
-    error: str | None = None,
-    descents: MaybeWhole = None,
-    start: str = "all",
-    seed: Whole = 0,
-    workers: Whole = 0,
+    size: Size = "8",
+    variant: Variant = "open",
+    start: Annotated[str, Parameter(group=BOARD)] = "all",
+    seconds: Annotated[float | None, Parameter(group=MUCH)] = None,
+    error: Annotated[str | None, Parameter(group=MUCH)] = None,
+    descents: Annotated[MaybeWhole, Parameter(group=MUCH)] = None,
+    seed: Annotated[Whole, Parameter(group=MUCH)] = 0,
+    workers: Workers = 0,
     address: Address = None,
     json_: Json = False,
-    quiet: Flag = False,
+    quiet: Quiet = False,
 ) -> int:
     """Estimate how many tours there are, by random descents, with an interval that narrows while it runs.
 
     It ends with whichever comes first of --seconds, --error and --descents. [default: 30 seconds or 1%]
 
     Args:
-        size: The board: 8 is 8x8, 5x6 has 5 rows and 6 columns; at most 400 squares.
-        variant: Which tours: open, closed or both.
+        size: The board, of at most 400 squares: 8 is 8x8, 5x6 has 5 rows and 6 columns.
+        variant: Which tours.
         seconds: End after so many seconds.
         error: End when half of the interval is at most this share of the estimate, such as 1%.
         descents:
             End after at least so many descents, in whole batches. The same number gives the same estimate everywhere.
         start: Only tours from these squares: names such as a1,d4, or random:N.
         seed: Another seed gives another estimate.
-        workers: Workers; 0 means one for each core of the machine or the cluster.
         quiet: No progress.
     """
     config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
@@ -101,23 +116,24 @@ def estimate(
 
 def count(
     *,
-    size: str = "8",
-    variant: str = "closed",
-    start: str | None = None,
-    missing_corner: Flag = False,
-    memory: float | None = None,
-    quiet: Flag = False,
+    size: Size = "8",
+    variant: Variant = "closed",
+    start: Annotated[str | None, Parameter(group=BOARD)] = None,
+    missing_corner: Annotated[Flag, Parameter(group=BOARD)] = False,
+    memory: Annotated[Text, Parameter(group=MUCH)] = "",
+    quiet: Quiet = False,
     json_: Json = False,
 ) -> int:
     """Count all tours of a board exactly, without listing them.
 
     Args:
         size: The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.
-        variant: Which tours: open, closed or both. Closed ones take the least memory and time.
+        variant: Which tours; closed ones take the least memory and time.
         start: Count the tours from these squares: all, classes (one per symmetry class), or names such as a1,d4.
             [default: those of the whole board]
         missing_corner: The board lacks its last corner: odd boards have closed tours then.
-        memory: GiB that may be used; a board that needs more is refused. [default: half of what is free]
+        memory: Memory that may be used, such as 2GiB; a board that needs more is refused.
+            [default: half of what is free]
         quiet: No progress and no times; only the numbers and errors.
     """
     from ..model.board import parse_size
@@ -137,7 +153,9 @@ def count(
                     raise KeyboardInterrupt
                 advance(name)
 
-            census = take_census(config.board, variant, starts, Effort(memory_limit(memory or 0.0), advance_or_stop))
+            census = take_census(
+                config.board, variant, starts, Effort(memory_limit(parse_bytes(memory or "0")), advance_or_stop)
+            )
     except KeyboardInterrupt:
         say("stopped: a count cannot be continued, start it again")
         return INTERRUPTED

@@ -35,7 +35,7 @@ def _whole(_type: object, tokens: Sequence[Token]) -> int:
         raise ValueError(str(error)) from None  # cyclopts says of which flag
 
 
-def _as_it_is(_type: object, tokens: Sequence[Token]) -> str:
+def as_it_is(_type: object, tokens: Sequence[Token]) -> str:
     """For choices: cyclopts shows and completes them, and our own refusal says what is meant."""
     return tokens[0].value
 
@@ -54,8 +54,13 @@ Force = Annotated[Flag, Parameter(help="Overwrite what is there.", group=WHERE)]
 Address = Annotated[
     str | None, Parameter(help=next(each.help for each in SETTINGS if each.name == "address"), group=WHO)
 ]
+Workers = Annotated[
+    int,
+    Parameter(help="Workers; 0 means one for each core of the machine or the cluster.", group=WHO, converter=_whole),
+]
+Size = Annotated[str, Parameter(help="The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.", group=BOARD)]
 Output = Annotated[str, Parameter(help="The folder of the run, or its address.", group=WHERE)]
-Variant = Annotated[Literal["open", "closed", "both"], Parameter(converter=_as_it_is, group=BOARD)]
+Variant = Annotated[Literal["open", "closed", "both"], Parameter(converter=as_it_is, group=BOARD)]
 
 Request = Mapping[str, object]  # the flags that were given, without their dashes
 NO_FLAGS: Request = MappingProxyType({})
@@ -117,7 +122,7 @@ def _flag(setting: Setting, is_own: bool) -> Any:
         text = f"{setting.help}: {', '.join(names)}, or MODULE:OBJECT, one of your own. [default: {DEFAULT}]"
     more: dict[str, Any] = {"converter": _whole} if kind is int else {}
     if choices:
-        kind, more = Literal[choices], {"converter": _as_it_is, "show_choices": setting.name != "strategy"}
+        kind, more = Literal[choices], {"converter": as_it_is, "show_choices": setting.name != "strategy"}
     if kind is bool and setting.default:
         more = {"negative": f"--no-{setting.name}"}
     group = _GROUPS[setting.group]

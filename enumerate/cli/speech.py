@@ -47,7 +47,10 @@ def say(line: str) -> None:
             print(line, file=sys.stderr, flush=True)
 
 
-def save(path: str, content: bytes) -> None:
+def save(path: str, content: bytes, force: bool) -> None:
+    """Write a file; nothing is overwritten unasked."""
+    if os.path.isfile(path) and not force:  # and not a pipe, or /dev/stdout
+        raise BadRequest(f"the file exists: {path!r}; choose another one, or --force")
     try:
         Path(path).write_bytes(content)
     except OSError as error:

@@ -23,12 +23,16 @@ from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.literature import published, published_tours
 from ..model.numbers import estimated
+from ..model.values import in_range
 from ..run.handshake import Handshake
 from .sample import BATCH_PLACEMENTS, BatchResult, BatchTask, Sample, make_sample
 
 LEAST_BATCHES = 32  # fewer show too little of their scatter
 LOOK_BATCHES = 8  # between two checks of the error: frequent checks would stop at lucky moments
 LARGE_SHARE = 0.02  # of the estimate, from a single descent: others as large may have been missed
+
+
+MOST_DESCENTS = 10**12
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Goal:
             raise BadRequest(f"seconds must be a number above 0, got {self.seconds}")
         if self.error is not None and not 0 < self.error < 1:
             raise BadRequest(f"error must be between 0 and 100 %, such as 1%, got {self.error:.6g}")
-        if self.descents is not None and self.descents < 1:
-            raise BadRequest(f"descents must be a whole number above 0, got {self.descents}")
+        if self.descents is not None:
+            in_range("descents", self.descents, 1, MOST_DESCENTS)
 
 
 DEFAULT_GOAL = Goal(seconds=30.0, error=0.01)

@@ -22,7 +22,7 @@ from ..model.values import one_of
 from ..search.strategy import strategy_of
 from .picture import SVG_SQUARES, tour_svg
 
-SPLITS = ("start", "kind")
+FILES_BY = ("start", "kind")
 BATCH_TOURS = 4_096
 COUNTS, TIMES = "counts.csv", "times.csv"  # beside the tours in a folder
 
@@ -48,11 +48,11 @@ class Exported:
     def is_closed(self) -> bool:
         return self.variant == "closed"
 
-    def file(self, split: str) -> str:
+    def file(self, files_by: str) -> str:
         """The name of its file in a folder; one of its own if it is a picture."""
         kind = "structured" if self.structured else "unstructured"
         names = {"start": self.start, "kind": f"{self.variant}-{kind}"}
-        return names.get(split, f"{self.number:06d}-{self.start}-{self.variant}")
+        return names.get(files_by, f"{self.number:06d}-{self.start}-{self.variant}")
 
 
 def facts(run: Run, batch: Batch, row: int) -> dict[str, Any]:
@@ -124,39 +124,58 @@ class Choice:
     format: str = "txt"
     start: str | None = None
     variant: str | None = None
-    max: int = 0  # 0: all
-    split: str = ""  # one file, or one for each of SPLITS
+    limit: int = 0  # 0: all
+    files_by: str = ""  # one file, or one for each of these
+    force: bool = False
     max_pictures: int = 10_000
 
     def __post_init__(self) -> None:
         one_of("format", self.format, tuple(FORMATS))
-        if self.split:
-            one_of("split", self.split, SPLITS)
-        if self.split and self.format == "svg":
-            raise BadRequest("--split does not apply to svg, which writes a file for each tour")
-        if self.max < 0:
-            raise BadRequest(f"max must be a whole number from 0 (all tours), got {self.max}")
+        if self.files_by:
+            one_of("files-by", self.files_by, FILES_BY)
+        if self.files_by and self.format == "svg":
+            raise BadRequest("--files-by does not apply to svg, which writes a file for each tour")
+        if self.limit < 0:
+            raise BadRequest(f"limit must be a whole number from 0 (all tours), got {self.limit}")
 
 
-def export(run: Run, choice: Choice, output: str | None, stdout: TextIO) -> tuple[int, list[Path]]:
-    """Write the chosen tours to a file, a folder or standard output; returns their number and the files."""
-    if output is None and (choice.split or choice.format == "svg"):
+Advance = Callable[[float], object]
+
+
+def export(
+    run: Run, choice: Choice, output: str | None, stdout: TextIO, advance: Advance = lambda _: None
+) -> tuple[int, list[Path]]:
+    """Write the chosen tours to a file, a folder or standard output; returns their number and the files.
+
+    `advance` is called with each share of the tours that is written.
+    """
+    if output == "":
+        raise BadRequest("output must be a file or a folder, got ''")
+    if output is None and (choice.files_by or choice.format == "svg"):
         raise BadRequest("several files need a folder; give --output")
-    tours = chosen_tours(run, choice)
+    tours = chosen_tours(run, choice, advance)
     if output is None:
         return _write(run, choice, tours, stdout), []
     if choice.format == "svg":
         _refuse_pictures(run, choice)
-    if choice.split or choice.format == "svg":
-        return _export_folder(run, choice, tours, _new_folder(output))
+    if choice.files_by or choice.format == "svg":
+        return _export_folder(run, choice, tours, _new_folder(output, choice.force))
+    refuse_existing(output, choice.force)
     return _export_file(run, choice, tours, Path(output))
 
 
-def chosen_tours(run: Run, choice: Choice) -> Iterator[Exported]:
+def chosen_tours(run: Run, choice: Choice, advance: Advance = lambda _: None) -> Iterator[Exported]:
     """The tours one after the other, in the order of the run."""
-    batches = (batch for part in run.parts(choice.start, choice.variant) for batch in run.read_part(part, BATCH_TOURS))
-    tours = (facts(run, batch, row) for batch in batches for row in range(len(batch.tours)))
-    return (Exported(number=number, **tour) for number, tour in enumerate(islice(tours, choice.max or None), 1))
+    tours = (facts(run, batch, row) for batch in _batches(run, choice, advance) for row in range(len(batch.tours)))
+    return (Exported(number=number, **tour) for number, tour in enumerate(islice(tours, choice.limit or None), 1))
+
+
+def _batches(run: Run, choice: Choice, advance: Advance) -> Iterator[Batch]:
+    wanted = choice.limit or sum(part.rows for part in run.parts(choice.start, choice.variant))
+    for part in run.parts(choice.start, choice.variant):
+        for batch in run.read_part(part, BATCH_TOURS):
+            yield batch
+            advance(len(batch.tours) / max(1, wanted))
 
 
 def _write(run: Run, choice: Choice, tours: Iterable[Exported], stream: TextIO, header: bool = True) -> int:
@@ -194,13 +213,16 @@ def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path
 def _export_folder(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
     """A file for each picture, start square or kind; of these also a table of counts, and of kinds one of times."""
     counts: dict[str, int] = {}
-    for name, group in groupby(tours, lambda tour: tour.file(choice.split)):
-        with open(folder / f"{name}.{choice.format}", "a", encoding="utf-8", newline="\n") as stream:
+    for name, group in groupby(tours, lambda tour: tour.file(choice.files_by)):
+        path = folder / f"{name}.{choice.format}"
+        if name not in counts:
+            path.unlink(missing_ok=True)
+        with open(path, "a", encoding="utf-8", newline="\n") as stream:
             counts[name] = counts.get(name, 0) + _write(run, choice, group, stream, header=name not in counts)
     tables = {}
-    if choice.split:
-        tables[COUNTS] = _csv_text([(choice.split, "tours"), *counts.items(), ("total", sum(counts.values()))])
-    if strategy_of(run.config).has_times and choice.split == "kind":
+    if choice.files_by:
+        tables[COUNTS] = _csv_text([(choice.files_by, "tours"), *counts.items(), ("total", sum(counts.values()))])
+    if strategy_of(run.config).has_times and choice.files_by == "kind":
         tables[TIMES] = times_csv(run, choice)
     for name, text in tables.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -211,7 +233,7 @@ def _export_folder(run: Run, choice: Choice, tours: Iterable[Exported], folder: 
 def times_csv(run: Run, choice: Choice) -> str:
     """The effort for each tour of a start square, of any variant, then the total and the average."""
     names = ["seconds", "placements", "attempts"]
-    columns = run.times(choice.start).slice(0, choice.max or None).select(names).to_pydict()
+    columns = run.times(choice.start).slice(0, choice.limit or None).select(names).to_pydict()
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
     sums = [sum(filter(None, column)) for column in columns.values()]
     totals = [("total", *sums), ("average", *(value / max(1, len(rows)) for value in sums))]
@@ -232,16 +254,22 @@ def _refuse_pictures(run: Run, choice: Choice) -> None:
             f"a picture has at most {SVG_SQUARES:,} squares, got {run.board}; the other formats take any board"
         )
     there = sum(part.rows for part in run.parts(choice.start, choice.variant))
-    asked = min(there, choice.max or there)
+    asked = min(there, choice.limit or there)
     if asked > choice.max_pictures:
         most = f"export writes at most {choice.max_pictures:,} pictures"
-        raise BadRequest(f"{most}, got {asked:,}; give --max or --start")
+        raise BadRequest(f"{most}, got {asked:,}; give --limit or --start")
 
 
-def _new_folder(output: str) -> Path:
+def _new_folder(output: str, force: bool) -> Path:
     """An empty folder: this export must not mix with another."""
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise BadRequest(f"the folder is not empty: {output!r}; choose another --output")
+    if any(folder.iterdir()) and not force:
+        raise BadRequest(f"the folder is not empty: {output!r}; choose another --output, or --force")
     return folder
+
+
+def refuse_existing(path: str, force: bool) -> None:
+    """Nothing is overwritten unasked."""
+    if os.path.isfile(path) and not force:  # and not a pipe, or /dev/stdout
+        raise BadRequest(f"the file exists: {path!r}; choose another one, or --force")

@@ -107,7 +107,7 @@ def test_the_terminal_the_exports_and_the_pages_show_it(made, folder):
     exported = called("export", str(made), "--format", "csv", cwd=folder).stdout
     rows = list(csv.DictReader(exported.splitlines()))
     assert [int(row["number"]) for row in rows] == list(range(1, ALL + 1))
-    lines = called("export", str(made), "--format", "jsonl", "--max", "1", cwd=folder).stdout
+    lines = called("export", str(made), "--format", "jsonl", "--limit", "1", cwd=folder).stdout
     assert json.loads(lines)["columns"] == {"number": 0}
     client = TestClient(make_app(str(made)), base_url="http://127.0.0.1:8642")
     page = client.get("/runs/run").text

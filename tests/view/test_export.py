@@ -74,13 +74,13 @@ def test_text_shows_each_tour_as_a_board(place, paths, capsys):
 
 def test_start_variant_and_max_choose(place, paths, capsys):
     rows = list(csv.DictReader(io.StringIO(
-        exported(capsys, place, "--format", "csv", "--start", "b1", "--variant", "closed", "--max", "5"))))  # fmt: skip
+        exported(capsys, place, "--format=csv", "--start", "b1", "--variant", "closed", "--limit", "5"))))  # fmt: skip
     assert len(rows) == 5
     assert {(row["start"], row["variant"]) for row in rows} == {("b1", "closed")}
 
 
 def test_one_file_for_each_start_square_and_a_table_of_counts(place, paths, tmp_path, capsys):
-    exported(capsys, place, "--format", "csv", "--split", "start", "--output", tmp_path / "out")
+    exported(capsys, place, "--format", "csv", "--files-by", "start", "--output", tmp_path / "out")
     files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
     assert sorted(files) == ["a1.csv", "b1.csv", "b2.csv", "counts.csv"]
     counts = dict(csv.reader(io.StringIO(files["counts.csv"])))
@@ -92,7 +92,7 @@ def test_one_file_for_each_start_square_and_a_table_of_counts(place, paths, tmp_
 
 
 def test_kinds_of_tours_are_kept_apart_though_they_alternate(place, paths, tmp_path):
-    choice = exporting.Choice("csv", max=400, split="kind")
+    choice = exporting.Choice("csv", limit=400, files_by="kind")
     exporting.export(Run(place), choice, str(tmp_path / "out"), sys.stdout)
     found = []
     for path in (tmp_path / "out").glob("*-*.csv"):
@@ -108,7 +108,7 @@ def test_kinds_of_tours_are_kept_apart_though_they_alternate(place, paths, tmp_p
 def test_a_greedy_run_has_its_times_with_total_and_average(tmp_path, capsys):
     values = {"size": "6", "strategy": "greedy", "variant": "both", "start": "a1", "tours": 30, "max": 0}
     run_serially(resolve({**values, "output": str(tmp_path / "run"), "executor": "serial"}))
-    exported(capsys, tmp_path / "run", "--split", "kind", "--output", tmp_path / "out")
+    exported(capsys, tmp_path / "run", "--files-by", "kind", "--output", tmp_path / "out")
     *rows, total, average = csv.DictReader((tmp_path / "out" / "times.csv").open(encoding="utf-8"))
     times = Run(tmp_path / "run").times().to_pydict()
     assert [int(row["placements"]) for row in rows] == times["placements"]
@@ -119,7 +119,7 @@ def test_a_greedy_run_has_its_times_with_total_and_average(tmp_path, capsys):
 
 
 def test_every_picture_is_a_file_that_shows_its_tour(place, tmp_path, capsys):
-    exported(capsys, place, "--format", "svg", "--variant", "open", "--max", "3", "--output", tmp_path / "out")
+    exported(capsys, place, "--format", "svg", "--variant", "open", "--limit", "3", "--output", tmp_path / "out")
     files = sorted((tmp_path / "out").iterdir())
     assert [file.name for file in files] == ["000001-a1-open.svg", "000002-a1-open.svg", "000003-a1-open.svg"]
     run = Run(place)
@@ -152,15 +152,15 @@ def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
     ("words", "told"),
     [
         (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
-        (["--split", "file", "--output", "x"], "split must be start or kind, got 'file'"),
-        (["--split", "start"], "several files need a folder; give --output"),
+        (["--files-by", "file", "--output", "x"], "files-by must be start or kind, got 'file'"),
+        (["--files-by", "start"], "several files need a folder; give --output"),
         (["--format", "svg"], "several files need a folder; give --output"),
-        (["--format", "svg", "--split", "start", "--output", "x"], "--split does not apply to svg"),
-        (["--max", "-1"], "max must be a whole number from 0 (all tours), got -1"),
+        (["--format", "svg", "--files-by", "start", "--output", "x"], "--files-by does not apply to svg"),
+        (["--limit", "-1"], "limit must be a whole number from 0 (all tours), got -1"),
         (["--start", "z1"], "no such square on the 3x10 board"),
         (["--variant", "round"], "variant must be open or closed, got 'round'"),
         (["--output", "no/such/folder.txt"], "cannot write: 'no/such/folder.txt'"),
-        (["--split", "start", "--output", "full"], "the folder is not empty: 'full'"),
+        (["--files-by", "start", "--output", "full"], "the folder is not empty: 'full'"),
     ],
 )
 def test_a_bad_request_costs_one_line(place, tmp_path, monkeypatch, capsys, words, told):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...kernels.cache import load_kernel
 from ...model.board import Board
 from ...model.errors import BadRequest
-from ...model.numbers import long_time, memory
+from ...model.numbers import long_time, memory, rough
 from ...model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 from .steps import MAX_PLACES, Problem, Step, cycles_problem, longest_frontier, paths_from_problem, paths_problem, steps
 
@@ -210,6 +210,7 @@ _PEAKS: dict[str, dict[int, dict[int, int]]] = {
     },
 }  # fmt: skip
 _A_WIDTH_MORE = 40
+_A_WIDTH_BEYOND = 20  # the memory of any machine
 _A_COLUMN_MORE = 1.35
 
 
@@ -220,7 +221,9 @@ class Cost:
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {self.states:,} states, {memory(self.bytes)} and {long_time(self.seconds, '{:,.0f}'.format)}"
+        return (
+            f"about {rough(self.states)} states, {memory(self.bytes)} and {long_time(self.seconds, '{:,.0f}'.format)}"
+        )
 
 
 def cost(board: Board, what: str) -> Cost:
@@ -233,7 +236,7 @@ def cost(board: Board, what: str) -> Cost:
 
 
 def _peak(what: str, width: int, length: int) -> int:
-    measured = _PEAKS[what]
+    measured, width = _PEAKS[what], min(width, _A_WIDTH_BEYOND)
     if width not in measured:
         return _A_WIDTH_MORE * _peak(what, width - 1, length - 1) if width > 4 else 1_000
     lengths = measured[width]
@@ -244,15 +247,13 @@ def _peak(what: str, width: int, length: int) -> int:
     return round(lengths[last] * _A_COLUMN_MORE ** (max(0, min(length, 2 * width) - last)))
 
 
-def memory_limit(gib: float) -> int:
-    """The bytes that may be used: `gib`, or if 0 half of what is free, or 4 GiB if that is unknown."""
+def memory_limit(asked: int) -> int:
+    """The bytes that may be used: those asked for, or if 0 half of what is free, or 4 GiB if that is unknown."""
     free = available_memory()
-    if not 0 <= gib < 2**20:  # also refuses nan
-        raise BadRequest(f"memory must be a number of GiB (0 means half of the free memory), got {gib}")
-    if free is not None and gib * GIB > free:
-        raise BadRequest(f"memory must be at most the {free / GIB:.1f} GiB that are free, got {gib}")
-    if gib:
-        return int(gib * GIB)
+    if free is not None and asked > free:
+        raise BadRequest(f"memory must be at most the {memory(free)} that are free, got {memory(asked)}")
+    if asked:
+        return asked
     return 4 * GIB if free is None else free // 2
 
 
