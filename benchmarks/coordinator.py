@@ -17,7 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -95,17 +95,15 @@ class SimulatedPool:
     def leave_out(self, _node: str, _for_good: bool) -> bool:
         return False
 
+    def close(self) -> None: ...
 
-@contextmanager
-def ray_pool(slots: int) -> Iterator[Pool[Any]]:
+
+def ray_pool(slots: int) -> Pool[Any]:
     """The same through Ray: real calls, real waits, and a few actors that answer for all slots."""
-    from enumerate.executors.ray_connection import connected  # noqa: PLC0415
+    from enumerate.executors.ray_connection import connect  # noqa: PLC0415
 
-    with connected("local", ACTORS) as head:  # sets what Ray reads when it is imported
-        yield answering_pool(head, slots)
+    connection = connect("local", ACTORS)  # sets what Ray reads when it is imported
 
-
-def answering_pool(head: str, slots: int) -> Pool[Any]:
     import ray  # noqa: PLC0415
 
     from enumerate.executors.ray_cluster import Node, RayPool, RayWorker  # noqa: PLC0415
@@ -145,7 +143,7 @@ def answering_pool(head: str, slots: int) -> Pool[Any]:
     remote: Any = ray.remote  # its types do not know max_concurrency
     actor = remote(num_cpus=1, max_concurrency=slots)(Answering)
     actors, facts = [actor.remote() for _ in range(ACTORS)], facts_of("")
-    return SharingPool(head, Admitting(), slots)
+    return SharingPool(connection, Admitting(), slots)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -224,7 +222,8 @@ def drive(pool: Pool[Any], slices: int, slots: int, display: Display) -> Driven:
     opened = Opened(storage, create_manifest(storage, config), config, progress)
     watch = Watch(display, each * side**2)
     watch.begin(config, progress, slots)
-    _work_off(Report(config), opened, Supervisor(pool).run(never, queue, lambda: False), queue, [watch])
+    with closing(Supervisor(pool)) as executor:
+        _work_off(Report(config), opened, executor.run(never, queue, lambda: False), queue, [watch])
     assert watch.done == watch.slices
     seconds, cpu = ((last - first) / (watch.done - 1) for first, last in zip(*watch.clocks, strict=True))
     return Driven(watch.done, seconds, cpu, watch.memory)
@@ -352,8 +351,7 @@ def main() -> None:
     done = drive(SimulatedPool(slots, slots), few, slots, SilentFancy())
     show(f"{slots:,} simulated slots, all heard, live display", done, spare)
     if not asked.no_ray:
-        with ray_pool(slots) as pool:
-            show(f"{slots:,} slots through Ray on this machine", drive(pool, few, slots, SilentPlain()))
+        show(f"{slots:,} slots through Ray on this machine", drive(ray_pool(slots), few, slots, SilentPlain()))
     for what, seconds in resume_times(asked.names).items():
         line(f"{asked.names:,} names listed: {what}", f"{seconds:.1f} s")
 

@@ -106,3 +106,6 @@ class Executor(Protocol):
         """How many tasks are worked on at a time, as far as is known now."""
 
     def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]: ...
+
+    def close(self) -> None:
+        """Give back what the executor holds."""

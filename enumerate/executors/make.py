@@ -5,30 +5,27 @@ from __future__ import annotations
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 
 from ..model.config import Config, usable_cores
 from .events import A, Event, Executor, Finished, Handshake, R, Started, T, Work
 from .processes import ProcessPool
-from .ray_connection import connected
+from .ray_connection import connect
 from .supervisor import Supervisor
 
 
-@contextmanager
-def make_executor(config: Config, handshake: Handshake[A]) -> Iterator[Executor]:
+def make_executor(config: Config, handshake: Handshake[A]) -> Executor:
     """Workers of this machine or, at an address, of a Ray cluster; 0 are as many as there are cores.
 
     Those on other machines have to pass the handshake first.
     """
     workers = config.workers or usable_cores()
     if config.address:
-        with connected(config.address, workers) as head:
-            from .ray_cluster import RayPool  # noqa: PLC0415  # Ray is slow to import, and often not there
+        connection = connect(config.address, workers)
+        from .ray_cluster import RayPool  # noqa: PLC0415  # Ray is slow to import, and often not there
 
-            yield Supervisor(RayPool(head, handshake, config.workers or sys.maxsize))
-    else:
-        yield Serial() if config.executor == "serial" else Supervisor(ProcessPool(workers))
+        return Supervisor(RayPool(connection, handshake, config.workers or sys.maxsize))
+    return Serial() if config.executor == "serial" else Supervisor(ProcessPool(workers))
 
 
 class Serial:
@@ -41,3 +38,5 @@ class Serial:
             task = queue.popleft()
             yield Started(0, task)
             yield Finished(0, socket.gethostname(), task, work(task))
+
+    def close(self) -> None: ...

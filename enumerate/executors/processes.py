@@ -66,6 +66,8 @@ class ProcessPool:
     def leave_out(self, node: str, for_good: bool) -> bool:  # noqa: ARG002
         return False  # there is only this machine
 
+    def close(self) -> None: ...
+
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:

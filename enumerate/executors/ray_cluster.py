@@ -20,7 +20,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..model.errors import Stopped
 from .events import A, Handshake, Work
-from .ray_connection import head_answers
+from .ray_connection import Connection
 from .supervisor import Died, Failed, Outcome, Ready, Unfit, attempt
 
 LOOK_SECONDS = 1.0  # between two looks at which nodes there are
@@ -73,8 +73,8 @@ class Node:
 class RayPool(Generic[A]):
     """Slots follow the cluster: nodes that join are used, nodes that leave are done without."""
 
-    def __init__(self, head: str, handshake: Handshake[A], most: int) -> None:
-        self.head, self.handshake, self.most = head, handshake, most
+    def __init__(self, connection: Connection, handshake: Handshake[A], most: int) -> None:
+        self.connection, self.handshake, self.most = connection, handshake, most
         self.left_out: dict[str, float] = {}  # until when
         self.head_seen = time.monotonic()
         self.nodes: dict[str, Node] = {}
@@ -111,13 +111,16 @@ class RayPool(Generic[A]):
         self.nodes = {key: value for key, value in self.nodes.items() if value.name != node}
         return any(node.slots for node in self.nodes.values())
 
+    def close(self) -> None:
+        self.connection.close()
+
     def _look(self) -> None:
         """Which nodes there are now. Ray itself would wait a minute for a head that is gone, then end this process."""
         now = time.monotonic()
         if now - self.looked < LOOK_SECONDS:
             return
         self.looked = now
-        if not head_answers(self.head):
+        if not self.connection.head_answers():
             if now - self.head_seen > HEAD_SECONDS:
                 raise Stopped("the head of the Ray cluster is gone; everything finished is kept")
             return

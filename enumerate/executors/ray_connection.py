@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from ..model.errors import BadRequest
@@ -34,12 +35,30 @@ _ENVIRONMENT = {
 }
 
 
-@contextmanager
-def connected(address: str, workers: int) -> Iterator[str]:
-    """Connects to the cluster at `address` (auto, host:port), or starts one here (local) that ends with the connection.
+class Connection:
+    """A connected Ray; `close` disconnects, and ends a Ray that was started here."""
 
-    Gives the address of its head.
-    """
+    def __init__(self, held: ExitStack) -> None:
+        import ray
+
+        self.head, self.held = ray.get_runtime_context().gcs_address, held
+        # Ray prints messages of its nodes to standard output, where the summary or one JSON document belongs.
+        nowhere = held.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # closed by `held`
+        held.enter_context(redirect_stdout(nowhere))
+        held.callback(ray.shutdown)
+
+    def head_answers(self) -> bool:
+        try:
+            return _speaks_http2(self.head, HEAD_SECONDS)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        self.held.close()
+
+
+def connect(address: str, workers: int) -> Connection:
+    """Connect to the cluster at `address` (auto, host:port), or start one here (local)."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address == LOCAL:
@@ -54,44 +73,35 @@ def connected(address: str, workers: int) -> Iterator[str]:
             "--address needs Ray, and it is not installed: ./run.sh installs it when it sees the flag;"
             " else pip install 'knights-tour-enumerator[cluster]'"
         ) from None
+    held = ExitStack()
+    folder = tempfile.mkdtemp(prefix="ray-") if address == LOCAL else None
+    if folder:
+        held.callback(shutil.rmtree, folder, ignore_errors=True)
     quietly: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-    with ExitStack() as held:
-        try:
-            with _signals_kept(), _stderr_held():
-                if address == LOCAL:
-                    folder = held.enter_context(TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True))
-                    ray.init(LOCAL, num_cpus=workers, include_dashboard=False, object_store_memory=80_000_000,
-                             _temp_dir=folder, **quietly)  # fmt: skip
-                else:
-                    found = _found(address)
-                    _knock(found)
-                    ray.init(found, runtime_env={"py_modules": [str(PACKAGE)]}, **quietly)
-        except BaseException as error:  # Ray raises what it likes: a version that differs, no token, a timeout
-            with suppress(Exception):
-                ray.shutdown()
-            if isinstance(error, BadRequest) or not isinstance(error, Exception):
-                raise
-            why = " ".join(str(error).split())[:300]
-            raise BadRequest(f"cannot use the Ray cluster: {address!r} ({why})") from None
-        # Ray prints messages of its nodes to standard output, where the summary or one JSON document belongs.
-        nowhere = held.enter_context(open(os.devnull, "w", encoding="utf-8"))
-        held.enter_context(redirect_stdout(nowhere))
-        held.callback(ray.shutdown)
-        yield ray.get_runtime_context().gcs_address
-
-
-def head_answers(address: str) -> bool:
     try:
-        return _speaks_http2(address, HEAD_SECONDS)
-    except OSError:
-        return False
+        with _signals_kept(), _stderr_held():
+            if folder:
+                ray.init(LOCAL, num_cpus=workers, include_dashboard=False, object_store_memory=80_000_000,
+                         _temp_dir=folder, **quietly)  # fmt: skip
+            else:
+                found = _found(address)
+                _knock(found)
+                ray.init(found, runtime_env={"py_modules": [str(PACKAGE)]}, **quietly)
+    except BaseException as error:  # Ray raises what it likes: a version that differs, no token, a timeout
+        with suppress(Exception):
+            ray.shutdown()
+        held.close()
+        if isinstance(error, BadRequest) or not isinstance(error, Exception):
+            raise
+        raise BadRequest(f"cannot use the Ray cluster: {address!r} ({' '.join(str(error).split())[:300]})") from None
+    return Connection(held)
 
 
 def _found(address: str) -> str:
     """The host:port of `auto`: what RAY_ADDRESS says, or the cluster that `ray start` made this machine a part of."""
     if address != AUTO:
         return address
-    mark = Path(os.environ.get("RAY_TMPDIR", gettempdir())) / "ray" / "ray_current_cluster"
+    mark = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir())) / "ray" / "ray_current_cluster"
     source, known = "RAY_ADDRESS", os.environ.get("RAY_ADDRESS", "")
     if not known and mark.is_file():
         source, known = str(mark), mark.read_text(errors="replace").strip()

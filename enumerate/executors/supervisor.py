@@ -115,6 +115,8 @@ class Pool(Protocol[W]):
     def leave_out(self, node: str, for_good: bool) -> bool:
         """Hire nobody there, for good or for a while; False if no other node is left."""
 
+    def close(self) -> None: ...
+
 
 @dataclass(eq=False)
 class Slot(Generic[W]):
@@ -143,6 +145,9 @@ class Supervisor(Generic[W]):
     @property
     def slots(self) -> int:
         return self.pool.slots
+
+    def close(self) -> None:
+        self.pool.close()
 
     def run(self, work: Work[T, R], queue: deque[T], stopping: Callable[[], bool]) -> Generator[Event[T, R]]:
         grace_ends = float("inf")

@@ -6,7 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -69,7 +69,7 @@ def run(
     with held(config, fresh) as held_:
         plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
         handshake = Handshake(_for_workers(config).output, config.strategy)
-        with make_executor(config, handshake) as executor:
+        with closing(make_executor(config, handshake)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)
             run_ = opened(held_, plan, fresh, check, observer.notice, repair)
             if outlook:

@@ -174,7 +174,7 @@ def estimate(
 ) -> Estimate:
     """Estimate until the goal is reached; `show` is called after each batch, `notice` when a worker is lost."""
     began = time.monotonic()
-    with make_executor(config, Handshake()) as executor:
+    with closing(make_executor(config, Handshake())) as executor:
         found = Estimate(make_sample(config, batch_placements), DEFAULT_GOAL if goal == Goal() else goal, began)
         waiting = map(BatchTask, range(found.most_batches))
         queue = deque(islice(waiting, executor.slots))

@@ -67,6 +67,8 @@ class ScriptedPool:
         self.nodes.pop(node, None)
         return bool(self.nodes)
 
+    def close(self): ...
+
 
 def toys(count):
     return deque(map(Toy, range(count)))

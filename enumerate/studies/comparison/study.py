@@ -69,7 +69,7 @@ def study(
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
     storage, shared = open_storage(folder), os.path.abspath(folder)  # other machines have other current folders
     with storage.lock():
-        with make_executor(config, Handshake(shared)) as executor:
+        with closing(make_executor(config, Handshake(shared))) as executor:
             for timed in (True, False):
                 group = [each for each in experiments_ if each.timed == timed]
                 tasks = [_task(shared, each, name) for each in group for name in each.trials]
