@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,16 @@ def hash_of(*folders: Path) -> str:
 
 def cache_folder() -> Path | None:
     """The folder of the machine code, if this user has a home."""
-    import numba
-
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    return Path(base) / "knights-tour-enumerator" / f"numba-{numba.__version__}-{hash_of(_KERNELS)}"
+    return Path(base) / "knights-tour-enumerator" / f"numba-{version('numba')}-{hash_of(_KERNELS)}"
+
+
+def is_compiled(entry: str, width: int) -> bool:
+    """Whether there is machine code of a function; or no cache for it, so that each process has to compile."""
+    folder = cache_folder()
+    return folder is None or any((folder / f"{entry}-{width}").rglob("*.nbc"))
 
 
 def load_kernel(name: str, entries: tuple[str, ...], width: int, warm_up: Callable[[Any], object]) -> Any:

@@ -24,6 +24,7 @@ from ..model.jobs import Job, Slice
 from ..model.settings import LARGEST
 from ..plan.plan import Outlook, look_ahead, make_plan, refuse_endless, refuse_impossible
 from ..search.strategy import is_exhaustive
+from .compiling import announce, compile_first
 from .handshake import Handshake
 from .opening import Held, Opened, held, opened
 from .pulse import Pulse
@@ -67,6 +68,7 @@ def run(
         raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
+        announce(held_.config, held_.manifest is None, observer)
         plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
         handshake = Handshake(_for_workers(config).output, config.strategy)
         with closing(make_executor(config, handshake)) as executor:
@@ -111,6 +113,7 @@ def _run(
     remove_summary(run_.storage)
     try:
         if queue:
+            compile_first(config, queue[0].job, observer, stopping)
             observers: list[Observer] = [observer, Pulse(run_.storage, epoch)]
             for each in observers:
                 each.begin(config, run_.progress, min(executor.slots, len(queue)))

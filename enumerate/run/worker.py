@@ -23,8 +23,9 @@ def run_slice(config: Config, epoch: str, slice_: Slice) -> SliceResult:
     with stopped_by_storage(config.output):
         storage = open_storage(config.output)
         sink = Sink(storage, config, slice_)
+        search = make_search(config, slice_.job)  # before the clock runs: it may load a kernel
         began = time.perf_counter()
-        found = search_slice(config, slice_, make_search(config, slice_.job), sink.take)
+        found = search_slice(config, slice_, search, sink.take)
         refuse_other_epoch(storage, epoch)
         parts = sink.publish(found.iterations if found.ended == BUDGET else None)
         seconds = time.perf_counter() - began - found.search_seconds

@@ -40,8 +40,7 @@ class DepthFirst(KernelSearch):
     """A search that stands at a cursor. With `moves` they alone make the order, else Warnsdorff's rule does."""
 
     def __init__(self, config: Config, job: Job, moves: Sequence[Move] | None = None) -> None:
-        kind = kernel_for(config.board)
-        order = ("_fixed" if moves is not None else "") + ("_shuffled" if config.h_prob < 1 else "")
+        kind, order = kernel_for(config.board), order_of(config, moves is not None)
         module, self._search, self._resume = compiled_kernel(kind, order, square_dtype(config.board).itemsize)
         super().__init__(module, config, job)
         rules = rules_of(module, config, job.start)
@@ -73,9 +72,14 @@ class _Backtracking(Strategy):
     summary = "backtracking, fewest onward moves first"
     takes: tuple[str, ...] = ("prune", "split", "h-prob")
     is_complete = True
+    is_fixed = False
 
     def search(self, config: Config, job: Job) -> DepthFirst:
         return DepthFirst(config, job)
+
+    def kernels(self, config: Config) -> list[tuple[str, int]]:
+        kind, order = kernel_for(config.board), order_of(config, self.is_fixed)
+        return [(f"search_{kind}{order}", square_dtype(config.board).itemsize)]
 
     def words(self, config: Config) -> list[str]:
         if config.prune == self.defaults.get("prune", Config.prune):
@@ -89,6 +93,7 @@ class _FixedOrder(_Backtracking):
     summary = "backtracking in a fixed order of moves"
     takes = (*_Backtracking.takes, "move-order")
     defaults: Mapping[str, object] = {"prune": False}
+    is_fixed = True
 
     def search(self, config: Config, job: Job) -> DepthFirst:
         return DepthFirst(config, job, parse_moves(config.move_order))
@@ -99,6 +104,11 @@ class _FixedOrder(_Backtracking):
 
 
 WARNSDORFF, BACKTRACK = _Backtracking(), _FixedOrder()
+
+
+def order_of(config: Config, is_fixed: bool) -> str:
+    """What is in the name of a kernel's functions beside its kind."""
+    return ("_fixed" if is_fixed else "") + ("_shuffled" if config.h_prob < 1 else "")
 
 
 def kernel_for(board: Board) -> str:

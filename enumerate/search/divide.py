@@ -92,6 +92,9 @@ class _Divide(Strategy):
     def search(self, config: Config, job: Job) -> Divide:
         return Divide(config, job)
 
+    def kernels(self, config: Config) -> list[tuple[str, int]]:  # noqa: ARG002
+        return [("search_greedy", 1), ("join_blocks", 4)]
+
     def refuse(self, config: Config) -> None:
         board = config.board
         if min(board.rows, board.cols) < 5:

@@ -80,6 +80,9 @@ class _Greedy(Strategy):
     def search(self, config: Config, job: Job) -> Greedy:
         return Greedy(config, job)
 
+    def kernels(self, config: Config) -> list[tuple[str, int]]:
+        return [("search_greedy", square_dtype(config.board).itemsize)]
+
     def picks_at_random(self, config: Config) -> bool:
         return config.ties == "random"
 

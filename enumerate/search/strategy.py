@@ -91,6 +91,10 @@ class Strategy(ABC):
         """
         return 0
 
+    def kernels(self, config: Config) -> Iterable[tuple[str, int]]:  # noqa: ARG002
+        """The first function of each kernel that its search loads, and the bytes of a square: see `load_kernel`."""
+        return ()
+
     def picks_at_random(self, config: Config) -> bool:  # noqa: ARG002
         """Whether one tour may come more than once."""
         return False

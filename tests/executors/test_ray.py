@@ -351,7 +351,7 @@ def test_a_submitted_job_is_followed_stopped_submitted_again_and_gives_the_same_
     words = ("--", *arguments(*MORE, "--address", "auto", "--output", folder))
     with some_hosts(tmp_path_factory, 2, jobs=True) as hosts:
         first = hosts.ray_job("submit", "--submission-id", "first", *words)
-        wait_for(lambda: "% of the budget done" in first.out, 120, first)
+        wait_for(lambda: "% of the budget, " in first.out, 120, first)
         stop = hosts.ray_job("stop", "first").finish(60)
         assert "Job 'first' was stopped" in stop.stdout + stop.stderr
         first.finish(60)
