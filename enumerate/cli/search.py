@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..model.errors import DONE, BadRequest, Damaged, Stopped
+from ..model.numbers import counted, size
 from ..model.program import program
 from ..model.values import parse_bytes
 from ..search.strategy import command_of
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ..catalog.distinct import Report as DistinctReport
     from ..model.config import Config
     from ..run.report import Report
+
+
+SHOWN_JOBS = 100  # of a plan, unless all are asked for
 
 
 def search(
@@ -95,28 +99,39 @@ def _continuing(config: Config) -> str:
     return f"continue: {program()} {shlex.join(command_of(config, workers_too=True))}"
 
 
-def plan(*, request: Request = NO_FLAGS) -> None:
-    """Show the jobs of a run and start nothing."""
-    from ..plan.plan import make_plan
-    from ..search.depth_first import kernel_for
-    from ..search.strategy import can_split, settled
-    from ..view.terminal import plan_view
+def plan(
+    *, request: Request = NO_FLAGS, jobs: Annotated[Flag, Parameter(group=PRINTED)] = False, json_: Json = False
+) -> None:
+    """Show what a run would do and start nothing.
+
+    Args:
+        jobs: List every job, also if there are thousands.
+    """
+    from ..ledger.storage import free_bytes
+    from ..model.config import usable_cores
+    from ..plan.plan import look_ahead, make_plan, refuse_endless
+    from ..search.strategy import is_exhaustive, settled
+    from ..view.terminal import plan_json, plan_lines, plan_view
 
     config = settled(config_of(request))
-    jobs = make_plan(config)
-    tell(plan_view(config.board, jobs))
-    searched = sum(job.infeasible is None for job in jobs)
-    limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
-    limits += [f"{config.tours:,} tours"] if config.tours else []
-    whose = "each" if len(jobs) == len({job.group for job in jobs}) else "for each start square"
-    tell(f"\n{searched:,} jobs, {' or '.join(limits)} {whose}")
-    names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
-    kernel = names[kernel_for(config.board)] if can_split(config) else ""
-    tell(f"search   {config.variant} tours on {config.board}, {config.strategy}{kernel}")
-    tell(f"output   {config.output}")
+    planned = make_plan(config)
+    if json_:
+        tell(json.dumps(plan_json(config, planned), indent=2))
+        return
+    if jobs or len(planned) <= SHOWN_JOBS:
+        tell(plan_view(config.board, planned))
+        tell("")
+    tell("\n".join(plan_lines(config, planned)))
+    if is_exhaustive(config) and all(job.prefix for job in planned):
+        outlook = look_ahead(config, planned, config.workers or usable_cores())
+        tell(f"outlook  {outlook.text}")
+        try:
+            refuse_endless(outlook, config.workers or usable_cores(), free_bytes(config.output))
+        except BadRequest as error:
+            tell(f"a run would be refused: {error}")
 
 
-def verify(run: Output, *, quiet: Quiet = False) -> int:
+def verify(run: Output, *, quiet: Quiet = False, json_: Json = False) -> int:
     """Check a whole run: every file, record and tour.
 
     Args:
@@ -129,18 +144,21 @@ def verify(run: Output, *, quiet: Quiet = False) -> int:
     source = Run(run)
     with shares("verifying", quiet) as advance:
         verdict = verify_run(source, advance)
+    found = {name: getattr(verdict, name) for name in ("tours", "parts", "bytes", "records", "repeats", "complete")}
+    if json_:
+        tell(json.dumps({"run": run, **found, "damage": verdict.damage, "notes": verdict.notes}, indent=2))
     for line in verdict.damage + verdict.notes:
         say(line)
     if verdict.damage:
         return Damaged.exit_code
-    if not quiet:
+    if not quiet and not json_:
         can_repeat = strategy_of(source.config).picks_at_random(source.config)
-        once = f"{verdict.repeats:,} repeats" if can_repeat else "only once"
+        once = counted(verdict.repeats, "repeat") if can_repeat else "only once"
         tell(
-            f"sound: {verdict.tours:,} tours in {verdict.parts:,} parts ({verdict.bytes:,} bytes) of"
-            f" {verdict.records:,} records; every tour legal, complete, in the right part and {once}"
+            f"sound: {counted(verdict.tours, 'tour')} in {counted(verdict.parts, 'part')} ({size(verdict.bytes)}) of"
+            f" {counted(verdict.records, 'record')}; every tour legal, complete, in the right part and {once}"
             if source.config.write
-            else f"sound: {verdict.records:,} records; the tours were counted and not written"
+            else f"sound: {counted(verdict.records, 'record')}; the tours were counted and not written"
         )
     if not verdict.complete:
         say(f"unfinished: some start squares have budget left; {_continuing(source.config)}")
@@ -169,11 +187,11 @@ def distinct_report(
     run: str, memory: str, count: bool, quiet: bool, check: Callable[[], None] = lambda: None
 ) -> DistinctReport:
     """Make the distinct tours of a run, and show the progress. `check` is called often and may raise."""
-    size = parse_bytes(memory or "1GiB")
+    limit = parse_bytes(memory or "1GiB")
     from ..catalog.distinct import count_distinct, write_distinct
 
     with shares("distinct tours", quiet, check) as advance:
-        return (count_distinct if count else write_distinct)(run, size, advance)
+        return (count_distinct if count else write_distinct)(run, limit, advance)
 
 
 @contextmanager

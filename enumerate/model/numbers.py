@@ -37,6 +37,17 @@ def rough(number: float) -> str:
     return f"{number:,.0f}" if number < 1e6 else f"{number:.3g}"
 
 
+_LARGE = ("million", "billion", "trillion", "quadrillion", "quintillion", "sextillion", "septillion", "octillion")
+
+
+def in_words(number: float) -> str:
+    """A number that is known roughly: 1,234, 2.54 trillion, 3.1e+42, countless."""
+    if not 1e6 <= number < 1e30:
+        return rough(number)
+    power = min(int(math.log10(number)) // 3, len(_LARGE) + 1)
+    return f"{number / 1000**power:.3g} {_LARGE[power - 2]}"
+
+
 def estimated(value: float, bits: int = 0) -> str:
     """A number, times two to the power `bits`, with as many digits as an estimate can bear."""
     if value <= 0:
@@ -86,9 +97,9 @@ def ends_at(seconds: float) -> str:
 
 def size(count: float) -> str:
     """Bytes on a disk: 512 bytes, 46.4 MB, 79.8 GB."""
-    for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, unit_bytes in (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= unit_bytes:
-            return f"{count / unit_bytes:.1f} {unit}"
+            return f"{count / unit_bytes:,.1f} {unit}"
     return f"{count:.0f} bytes"
 
 

@@ -20,7 +20,8 @@ from ..model.board import Board
 from ..model.config import SEARCH_SQUARES, SIZED_SQUARES, Config
 from ..model.errors import BadRequest
 from ..model.jobs import Cursor, Job
-from ..model.numbers import long_time, rough
+from ..model.literature import Published, published_tours
+from ..model.numbers import in_words, long_time, size
 from ..model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 from ..search.depth_first import kernel_for
 from ..search.strategy import can_split, settled, strategy_of
@@ -174,13 +175,16 @@ class Outlook:
     seconds: float
     bytes: float
     weights: NDArray[np.float64]
+    published: Published | None = None  # the tours that there are
 
     @property
     def text(self) -> str:
         if math.isinf(self.tours):
             return "more tours than can be estimated"
-        size = f", {rough(self.bytes)} bytes" if self.bytes else ""
-        return f"about {rough(self.tours)} tours{size}, {long_time(self.seconds)}"
+        known = self.published
+        tours = f"{known.count:,} tours ({known.source})" if known else f"about {in_words(self.tours)} tours"
+        written = f", {size(self.bytes)}" if self.bytes else ""
+        return f"{tours}{written}, {long_time(self.seconds)}"
 
 
 def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
@@ -202,14 +206,15 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     iterations = float(weights.sum())
     if math.isinf(iterations):
         weights = np.ones(len(plan))
-    return Outlook(found, iterations / rate / workers, written, weights)
+    known = published_tours(config.board, config.variant) if config.start == "all" and not config.only else None
+    return Outlook(found, iterations / rate / workers, written, weights, known)
 
 
 def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
     """What would take longer than a day, or more bytes than are free, runs only with --yes."""
     if outlook.bytes > free:
         raise BadRequest(
-            f"the disk has {rough(free)} bytes free, and this run needs more: {outlook.text} with {workers} workers;"
+            f"the disk has {size(free)} free, and this run needs more: {outlook.text} with {workers} workers;"
             " give another --output, --no-write to count only, or --yes to start anyway"
         )
     if outlook.seconds > LONG_SECONDS:

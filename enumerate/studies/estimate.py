@@ -254,10 +254,14 @@ def _what(found: Estimate) -> str:
 
 
 def _counts(found: Estimate) -> list[tuple[str, float]]:
-    """The numbers to show, as shares of the directed tours: on the whole board each tour counts in both directions."""
+    """The numbers to show, in multiples of what is estimated: see docs/conventions.md for what is directed.
+
+    Closed tours of the whole board are estimated from one square, which has each in both directions.
+    """
     if found.config.start != "all":
         return [("directed", 1)]
-    return [("undirected", 0.5), ("directed", 1)]
+    squares = found.config.board.length if found.config.variant == "closed" else 1
+    return [("undirected", 0.5), ("directed", squares)]
 
 
 def estimate_json(found: Estimate) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..model.numbers import clock, counted, ends_at, short, size
 from ..run.report import SliceEvent
 from ..run.tally import Tally
 from ..search.strategy import DEFAULT
+from .terminal import tours_on
 
 PLAIN_SECONDS = 10.0
 FIGURE_LINES = 2
@@ -39,12 +40,6 @@ class Quiet:
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None: ...
     def event(self, event: SliceEvent) -> None: ...
     def end(self) -> None: ...
-
-
-def tours_on(config: Config) -> str:
-    """What a run finds: open and closed tours on 8x8."""
-    variant = "open and closed" if config.variant == "both" else config.variant
-    return f"{variant} tours on {config.board}"
 
 
 def figures(tally: Tally) -> list[str]:

@@ -14,19 +14,27 @@ from rich.text import Text
 
 from ..ledger.layout import SUMMARY_CSV, patterns
 from ..model.board import Board, column_name
+from ..model.config import Config
 from ..model.jobs import Job
 from ..model.literature import published_tours
 from ..model.numbers import counted, plain, short, size
 from ..model.program import program
 from ..model.tour import SYMMETRIES
 from ..run.report import Report
-from ..search.strategy import identity_of, strategy_of
+from ..search.depth_first import kernel_for
+from ..search.strategy import can_split, identity_of, strategy_of
 from .picture import shade_of
 
 TABLE_ROWS = 12  # with more start squares the table is cut short; the summary has them all
 MAP_COLUMNS = 20
 MAP_ROWS = 40
 MAP_CELL, MAP_MARGIN = 6, 4  # characters of a square, and of the numbers beside them
+
+
+def tours_on(config: Config) -> str:
+    """What a run finds: open and closed tours on 8x8."""
+    variant = "open and closed" if config.variant == "both" else config.variant
+    return f"{variant} tours on {config.board}"
 
 
 def report_view(report: Report, width: int = 120) -> RenderableType:
@@ -188,6 +196,36 @@ def plan_view(board: Board, plan: Sequence[Job]) -> Table:
         then = " ".join(map(board.name, job.prefix[1:]))
         table.add_row(str(job.number), job.start_name(board), str(job.multiplicity), then, job.infeasible or "search")
     return table
+
+
+def plan_lines(config: Config, plan: Sequence[Job]) -> list[str]:
+    """What a run would do, in a few lines."""
+    searched = sum(job.infeasible is None for job in plan)
+    groups = len({job.group for job in plan})
+    limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
+    limits += [counted(config.tours, "tour")] if config.tours else []
+    whose = "each" if len(plan) == groups else f"for each of {counted(groups, 'start square')}"
+    names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
+    kernel = names[kernel_for(config.board)] if can_split(config) else ""
+    return [
+        f"{counted(searched, 'job')}, {' or '.join(limits)} {whose}",
+        f"search   {tours_on(config)}, {config.strategy}{kernel}",
+        f"output   {config.output}",
+    ]
+
+
+def plan_json(config: Config, plan: Sequence[Job]) -> dict[str, Any]:
+    """The same, with every job, as one JSON document."""
+    name = config.board.name
+    return {
+        "config": {**identity_of(config), "max": config.max, "tours": config.tours},
+        "output": config.output,
+        "jobs": [
+            {"job": job.number, "prefix": list(map(name, job.prefix)), "multiplicity": job.multiplicity,
+             "infeasible": job.infeasible, "max": job.share_of(config.max), "tours": job.share_of(config.tours)}
+            for job in plan
+        ],
+    }  # fmt: skip
 
 
 def table_view(table: pa.Table) -> Table:
