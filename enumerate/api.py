@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ from .model.errors import Damaged
 from .model.jobs import Part
 from .model.numbers import counted, short
 from .model.tour import SYMMETRIES, Tours, are_closed
+from .model.values import parse_bytes
 from .run.coordinator import run as _run
 from .search.strategy import resolve
 from .view.picture import shade_of, tour_png, tour_svg
@@ -268,3 +269,36 @@ def verify(run: Run | str) -> Verdict:
     (304, [], True)
     """
     return _verify(run if isinstance(run, Run) else Run(run))
+
+
+def count(
+    *, size: str | int = 8, variant: str = "closed", start: str = "", missing_corner: bool = False, memory: str = "0"
+) -> dict[str, Any]:
+    """Count all tours of a board exactly, without listing them: what `count --json` prints.
+
+    >>> count(size=6)["figures"]
+    [{'what': 'closed tours', 'unit': 'undirected cycles', 'count': 9862, 'published': 'OEIS A001230'}]
+    """
+    from .studies.count.census import census_json, chosen_starts, take_census
+    from .studies.count.counting import Effort, memory_limit
+
+    config = resolve({"size": size, "variant": variant, "missing-corner": missing_corner})
+    effort = Effort(memory_limit(parse_bytes(memory)))
+    return census_json(take_census(config.board, variant, chosen_starts(config.board, start), effort))
+
+
+def estimate(
+    *, seconds: float | None = None, error: float | None = None, descents: int | None = None, **settings: object
+) -> dict[str, Any]:
+    """Estimate how many tours there are, until one of the three is reached: what `estimate --json` prints.
+
+    `settings` are `size`, `variant`, `start`, `seed`, `workers` and `address`.
+
+    >>> found = estimate(size=6, variant="closed", descents=1_000_000, workers=1)
+    >>> found["undirected"]["low"] < 9_862 < found["undirected"]["high"]
+    True
+    """
+    from .studies.estimate import Goal, estimate_json
+    from .studies.estimate import estimate as _estimate
+
+    return estimate_json(_estimate(resolve(settings), Goal(seconds, error, descents)))

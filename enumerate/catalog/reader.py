@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -29,6 +30,7 @@ from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import BadRequest, Damaged
 from ..model.jobs import TIMES, Job, Part, SliceResult
+from ..model.program import program
 from ..model.tour import Tours
 from ..plan.plan import make_plan, needs_estimates
 from ..search.strategy import strategy_of
@@ -197,7 +199,8 @@ class Run:
         kinds = _kinds(variant)
         record = find_distinct(self.storage)
         if record is None:
-            raise BadRequest(f"this run has no distinct tours, `distinct` makes them: {self.storage.output!r}")
+            make = f"{program()} distinct {shlex.quote(self.storage.output)}"
+            raise BadRequest(f"this run has no distinct tours yet; make them: {make}")
         for part in record.parts:
             if part.holds in kinds:
                 with self._opened(part, parts.distinct_schema(self.config, part.holds)) as file:

@@ -5,6 +5,7 @@ The tours are judged by `tour`, which knows the definition of a tour and nothing
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from ..model.batch import Batch
 from ..model.config import usable_cores
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Cursor, Job, Part, SliceResult
+from ..model.program import program
 from ..model.tour import are_closed, are_complete, are_legal, are_structured, hashes, places, symmetries
 from ..plan.plan import needs_estimates
 from ..search.strategy import strategy_of
@@ -95,7 +97,7 @@ def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
 
     Returns the names of their files.
     """
-    remedy = f"`distinct` makes them again: {run.storage.output!r}"
+    remedy = f"make them again: {program()} distinct {shlex.quote(run.storage.output)}"
     names = {name for name, _ in run.storage.entries(layout.DISTINCT)}
     try:
         record = find_distinct(run.storage)

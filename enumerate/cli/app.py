@@ -37,6 +37,18 @@ EXAMPLES = """Examples:
   {0} view output/closed-8x8"""
 
 
+_SEARCH_INTERRUPTED = "stopped: everything finished is kept; the same command continues the run"
+_INTERRUPTED = {
+    "verify": "stopped: nothing was changed, and not everything was checked",
+    "distinct": "stopped: nothing was written; the same command begins again",
+    "export": "stopped: what was not complete is not kept; the same command begins again",
+    "count": "stopped: a count cannot be continued, start it again",
+    "study": "stopped: finished runs are kept; the same command continues",
+    **dict.fromkeys(("estimate", "plan", "status", "list", "show"), "stopped: there is nothing to continue"),
+    **dict.fromkeys(("report", "view", "play", "completion"), "stopped"),
+}
+
+
 def make_app(arguments: list[str]) -> App:
     """The commands, with the flags of the strategy that these arguments name."""
     app = App(
@@ -86,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"error: {error if error.errno else error.strerror}")
         return BadRequest.exit_code
     except KeyboardInterrupt:
-        say("stopped: everything finished is kept; the same command continues a run")
+        say(_INTERRUPTED.get(arguments[0] if arguments else "", _SEARCH_INTERRUPTED))
         return INTERRUPTED
 
 

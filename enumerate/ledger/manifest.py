@@ -65,9 +65,12 @@ class Manifest:
         other = identity_of(config)
         keys = [key for key in {**other, **self.identity} if self.identity.get(key) != other.get(key)]
         if keys:
-            there, asked = ({key: each.get(key, "its default") for key in keys} for each in (self.identity, other))
-            differing = ", ".join(f"{key} {there[key]} there, {asked[key]} asked for" for key in keys)
-            raise BadRequest(f"another run is in {config.output!r}: {differing}; choose another --output, or --fresh")
+            rows: list[tuple[str, ...]] = [("setting", "there", "asked for")]
+            rows += [(key, *(_shown(each.get(key, "its default")) for each in (self.identity, other))) for key in keys]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+            head = f"another run is in {config.output!r}; choose another --output, or --fresh"
+            raise BadRequest("\n".join([head, *lines]))
 
     def of_call(self, config: Config) -> Manifest:
         """The same run with the budget and the versions of another call, and an epoch of its own.
@@ -81,6 +84,11 @@ class Manifest:
     def has_begun(self, epoch: str) -> bool:
         """Whether an epoch is or was one of this run."""
         return epoch.startswith(f"{self.id}-")
+
+
+def _shown(value: object) -> str:
+    """A setting in a table: an empty one is said, too."""
+    return str(value).lower() if isinstance(value, bool) else str(value) or "-"
 
 
 def create_manifest(storage: Storage, config: Config) -> Manifest:

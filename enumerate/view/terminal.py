@@ -204,7 +204,7 @@ def plan_lines(config: Config, plan: Sequence[Job]) -> list[str]:
     groups = len({job.group for job in plan})
     limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
     limits += [counted(config.tours, "tour")] if config.tours else []
-    whose = "each" if len(plan) == groups else f"for each of {counted(groups, 'start square')}"
+    whose = "each" if len(plan) == groups else "for each start square, shared by its jobs"
     names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
     kernel = names[kernel_for(config.board)] if can_split(config) else ""
     return [

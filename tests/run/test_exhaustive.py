@@ -349,7 +349,7 @@ def test_all_tours_of_8x8_are_refused_with_their_number_bytes_and_time(tmp_path)
     done = called("--size", 8, "--max", 0, "--output", "a/b/run", "--workers", 2, cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    for words in ("error: ", "e+16 tours, ", "e+16 bytes, ", " years with 2 workers", "--yes"):
+    for words in ("error: ", "17,893,605,526,431,808 tours (OEIS A165134", " PB, ", " years with 2 workers", "--yes"):
         assert words in line
     assert list(tmp_path.iterdir()) == []
 
@@ -372,22 +372,20 @@ def test_all_tours_are_asked_about_also_where_a_budgeted_run_is_or_one_is_begun_
     run_serially(endless(tmp_path / "run", max=100))
     before = part_sums(tmp_path / "run")
     for fresh in (False, True):
-        with pytest.raises(BadRequest, match=r"tours.*bytes.*years.*--yes"):
+        with pytest.raises(BadRequest, match=r"tours.* PB, .*years.*--yes"):
             run_serially(endless(tmp_path / "run"), fresh=fresh, stopping=lambda: True)
     assert part_sums(tmp_path / "run") == before
     stops = iter([False] * 2)
     stopped = run_serially(endless(tmp_path / "run", slice_iterations=10_000_000),
                            sure=True, stopping=lambda: next(stops, True))  # fmt: skip
     assert stopped.interrupted
-    with pytest.raises(BadRequest, match=r"tours.*bytes.*years.*--yes"):
+    with pytest.raises(BadRequest, match=r"tours.* PB, .*years.*--yes"):
         run_serially(endless(tmp_path / "run"), fresh=True, stopping=lambda: True)
 
 
 def test_a_disk_too_small_is_said_before(tmp_path, small_disk):
     config = in_folder(small_disk / "a" / "run", (6, 6))
-    with pytest.raises(
-        BadRequest, match=r"the disk has 3.\d+e\+06 bytes free, and this run needs more: about .* tours"
-    ):
+    with pytest.raises(BadRequest, match=r"the disk has 3.\d MB free, and this run needs more: .* tours"):
         run_serially(config)
     assert list(small_disk.iterdir()) == []
     counted = in_folder(small_disk / "run", (6, 6), write=False)

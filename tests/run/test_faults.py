@@ -569,4 +569,4 @@ def test_ctrl_c_ends_a_serial_run_in_the_middle_of_a_slice(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "the same command continues a run" in err
+    assert "the same command continues the run" in err

@@ -111,7 +111,7 @@ def test_an_interrupted_run_says_which_start_squares_are_unfinished(tmp_path):
 
 
 def test_another_identity_in_the_same_folder_is_refused_and_the_keys_are_named(copied):
-    with pytest.raises(BadRequest, match=r"variant both there, open asked for, seed 0 there, 3 asked for"):
+    with pytest.raises(BadRequest, match=r"\nsetting +there +asked for\nvariant +both +open\nseed +0 +3$"):
         run_serially(small(copied, variant="open", seed=3))
     assert verify(Run(copied)).damage == []
 

@@ -140,12 +140,13 @@ class Folder:
             yield
 
     def _flock(self, file: IO[str], kind: int) -> None:
-        for attempt in range(_LOCK_ATTEMPTS):  # somebody may only be looking whether it is locked
+        attempts = _LOCK_ATTEMPTS if kind == fcntl.LOCK_EX else 1  # somebody may only be looking whether it is locked
+        for left in reversed(range(attempts)):
             try:
                 fcntl.flock(file, kind | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if attempt == _LOCK_ATTEMPTS - 1:
+                if not left:
                     raise self._locked() from None
                 time.sleep(_LOCK_PAUSE)
         # Whoever had the lock may have removed the file, and somebody else may hold the lock of a new one.

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
+from ...catalog.status import AT_WORK, KILLED, state_of
 from ...kernels import NOWHERE
 from ...ledger.layout import MANIFEST, start_of
 from ...ledger.parts import COUNTED
@@ -23,6 +24,7 @@ from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
 from ...model.jobs import SliceResult
+from ...model.program import program
 
 FRESH_SECONDS = 1.0  # a listing of the records is used for so long
 KEPT_RECORDS = 50_000
@@ -71,7 +73,9 @@ class Snapshot:
             return "exhausted"
         if self.run.is_complete:
             return "complete"
-        return "working" if self.run.manifest.epoch else "stopped"
+        if self.run.manifest.epoch and is_url(self.run.storage.output):
+            return "unclear"  # the lease of an object store takes seconds to tell
+        return {AT_WORK: "working", KILLED: "killed"}.get(state_of(self.run), "stopped")
 
     @property
     def stamp(self) -> str:
@@ -169,7 +173,8 @@ class Library:
         self.is_run = output is not None and _is_run(output)
         self._open = cache(partial(LiveRun, fresh_seconds=fresh_seconds))
         if output is not None and not self.runs():
-            raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}")
+            make = f"{program()} --variant closed --size 8 --max 500000"
+            raise BadRequest(f"not a run (no {MANIFEST}) and not a folder of runs: {output!r}; make one: {make}")
 
     def runs(self) -> list[LiveRun]:
         """All of them, by name, each opened once and kept."""

@@ -304,7 +304,9 @@ def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
     run = Run(damaged / "closed-6x6")
     larger = resolve({**CLOSED, "max": 90_000, "output": str(damaged / "closed-6x6")})
     replace_manifest(run.storage, run.manifest.of_call(larger))
-    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
+    assert site.get("/runs/closed-6x6/status.json").json()["state"] == "killed"  # nobody holds it
+    with run.storage.lock():
+        assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
 
 
 # What is shown.
