@@ -49,8 +49,9 @@ def say(line: str) -> None:
 
 def save(path: str, content: bytes, force: bool) -> None:
     """Write a file; nothing is overwritten unasked."""
-    if os.path.isfile(path) and not force:  # and not a pipe, or /dev/stdout
-        raise BadRequest(f"the file exists: {path!r}; choose another one, or --force")
+    from ..view.export import refuse_existing
+
+    refuse_existing(path, force)
     try:
         Path(path).write_bytes(content)
     except OSError as error:

@@ -48,6 +48,7 @@ class Tally:
         self.left: dict[Cursor, int] = {}  # unfinished jobs of each start square
         for job in progress:
             self.left[job.job.group] = self.left.get(job.job.group, 0) + (self.shares[job.job.number] < job.weight)
+        self.done = sum(not left for left in self.left.values())
         self._recent: deque[tuple[float, int, int]] = deque([(self.began, 0, 0)])
 
     def add(self, event: Finished[Slice, SliceResult]) -> None:
@@ -62,7 +63,9 @@ class Tally:
         was, is_now = self.shares[number], self._share(job) * job.weight
         self.shares[number] = is_now
         self.sum += is_now - was
-        self.left[job.job.group] -= was < job.weight <= is_now
+        if was < job.weight <= is_now:
+            self.left[job.job.group] -= 1
+            self.done += not self.left[job.job.group]
         self._recent.append((self.now(), self.tours, self.iterations))
         while self._recent[1][0] < self.now() - RECENT_SECONDS:
             self._recent.popleft()
@@ -100,7 +103,7 @@ class Tally:
     @property
     def squares(self) -> tuple[int, int]:
         """How many start squares (or jobs, where there are none) are done, and how many there are."""
-        return sum(not left for left in self.left.values()), len(self.left)
+        return self.done, len(self.left)
 
     @property
     def seconds(self) -> float:

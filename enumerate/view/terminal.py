@@ -79,15 +79,7 @@ def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str
     texts = [_values(row, variants) for row in shown]
     texts += [["…", *[""] * (len(names) - 1)]] if left_out else []
     texts.append(_values({**total, "start": "total"}, variants))
-    wanted = [
-        what,
-        *variants,
-        "ended",
-        "iterations",
-        "first at",
-        "bytes",
-        "seconds",
-    ]  # as far as they fit
+    wanted = [what, *variants, "ended", "iterations", "first at", "bytes", "seconds"]  # as far as they fit
     kept = fitting(names, texts, wanted, width)
     table = text_table({names[i]: names[i] not in (what, "ended") for i in kept}, no_wrap=True)
     for values in texts:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -77,6 +81,30 @@ def wait_for(condition, seconds=60.0):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def on_a_terminal(columns, *words, cwd, environment=None) -> str:
+    """All that a command writes to a terminal of so many columns, which is its input and output."""
+    shown, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **(environment or {})}
+    for name in ("COLUMNS", "NO_COLOR"):
+        surroundings.pop(name, None)
+    process = subprocess.Popen(
+        arguments(*words), cwd=cwd, env=surroundings, stdin=terminal, stdout=terminal, stderr=terminal
+    )
+    os.close(terminal)
+    written = b""
+    try:
+        with suppress(OSError):  # so it ends on Linux: nobody has the terminal any more
+            while more := os.read(shown, 65536):
+                written += more
+        assert process.wait(60) == 0, written.decode()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(shown)
+    return written.decode().replace("\r\n", "\n")
 
 
 def children(pid):

@@ -149,6 +149,29 @@ def test_a_file_stands_only_when_it_is_complete(place, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("command", "flag", "name"),
+    [("export", "--output", "tours.txt"), ("show", "--svg", "a.svg"), ("show", "--png", "a.png"),
+     ("report", "--output", "run.html")],
+)  # fmt: skip
+def test_a_file_is_overwritten_only_if_asked(place, tmp_path, capsys, command, flag, name):
+    target = tmp_path / name
+    target.write_text("precious", encoding="utf-8")
+    words = [command, str(place), flag, str(target)]
+    assert main(words) == 2
+    assert "; choose another one, or --force" in capsys.readouterr().err
+    assert target.read_text(encoding="utf-8") == "precious"
+    assert main([*words, "--force"]) == 0
+    assert target.read_bytes()[:8] != b"precious"
+
+
+def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsys):
+    (tmp_path / "a1.csv").write_text("precious", encoding="utf-8")
+    words = [place, "--format", "csv", "--files-by", "start", "--output", tmp_path]
+    exported(capsys, *words, "--force")
+    assert (tmp_path / "a1.csv").read_text(encoding="utf-8").startswith("number,")
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
