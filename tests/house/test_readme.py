@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
 from importlib.util import find_spec
+from pathlib import Path
 
 import duckdb
 import pyarrow
 import pytest
 
+from enumerate.cli.app import make_app
+
 from ..support.commands import ROOT, called
+from ..support.hosts import Host, why_not
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 READING = README.split("## Reading the tours")[1].split("\n## More\n")[0]
@@ -81,9 +87,42 @@ def test_every_link_of_readme_leads_somewhere(link):
     assert (ROOT / link).exists()
 
 
-def test_every_config_file_and_subcommand_of_readme_exists(tmp_path):
+def test_the_folder_of_the_run_is_what_readme_says(headline):
+    (tree,) = [block for block in blocks(README, "text") if block.startswith("output/closed-8x8/README.md")]
+    for line in tree.splitlines():
+        first, *more = re.split(r"  +", line)[0].split(", ")
+        for name in [first, *(Path(first).with_name(word) for word in more)]:
+            assert (headline[0] / name).exists(), name
+
+
+COMMANDS = sorted(set(re.findall(r"(?:^|`)\./run\.sh ([^`#\n]+)", README, re.MULTILINE)))
+OTHERS = ("test", "ray", "bench", "…")  # of run.sh itself
+
+
+@pytest.mark.parametrize("words", [words for words in COMMANDS if not words.startswith(OTHERS)])
+def test_every_command_of_readme_is_understood(words):
+    make_app(shlex.split(words)).parse_args(shlex.split(words), exit_on_error=False, print_error=False)
+
+
+def test_every_config_file_of_readme_exists():
     for path in re.findall(r"configs/[\w.-]+\.toml", README):
         assert (ROOT / path).exists()
-    words = called("--help", cwd=tmp_path).stdout
-    for name in re.findall(r"`\./run\.sh (plan|verify|show|study|view|report|export)", README):
-        assert name in words
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(bool(why_not()), reason=f"no host of its own here: {why_not()}")
+def test_two_nodes_by_hand_are_started_and_used_as_readme_says(tmp_path):
+    """On one machine, to try it; one that has the address of README."""
+    here = Host("try", "192.0.2.2", tmp_path)
+    try:
+        here.do("ip", "address", "add", "192.0.2.2/24", "dev", "lo")
+        here.do("ip", "route", "add", "default", "dev", "lo")
+        (block,) = [block for block in blocks(README, "sh") if block.startswith("./run.sh ray start --head")]
+        for line in block.replace("/shared", str(tmp_path)).splitlines():
+            words = [*here.enter, "bash", "-c", f"cd {ROOT} && exec {line}"]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+            assert done.returncode == 0, done.stderr
+        assert "2 slots on 2 nodes worked, 0 slices retried" in done.stdout
+        assert "1,747,155 tours in" in done.stdout
+    finally:
+        here.end()

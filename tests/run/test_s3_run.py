@@ -83,6 +83,11 @@ def assert_sound(place, environment, cwd, expected):
     assert part_sums(place) == expected
 
 
+def status(place, cwd):
+    found = json.loads(command("status", place, "--json", cwd=cwd).stdout)
+    return found["run"], found["state"]
+
+
 def assert_no_keys(server, *texts):
     for text in texts:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -207,8 +212,10 @@ def test_a_second_coordinator_is_refused_and_a_killed_one_is_followed(s3_place, 
         second = command(*words, cwd=tmp_path)
         assert second.returncode == 5, second.stderr
         assert "another process is working on this run" in second.stderr
+    assert status(s3_place, tmp_path) == (s3_place, "at work")
     process.kill()
     process.communicate()
+    assert status(s3_place, tmp_path) == (s3_place, "killed")
     done = command(*LONG, "--output", s3_place, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert_sound(s3_place, {}, tmp_path, part_sums(tmp_path / "run"))
