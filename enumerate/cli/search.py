@@ -114,7 +114,7 @@ def plan(
     from ..view.terminal import plan_json, plan_lines, plan_view
 
     config = settled(config_of(request))
-    planned = make_plan(config)
+    planned = make_plan(config, say)
     if json_:
         tell(json.dumps(plan_json(config, planned), indent=2))
         return

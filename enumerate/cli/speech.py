@@ -62,16 +62,19 @@ def save(path: str, content: bytes, force: bool) -> None:
 class StopSignals:
     """The first Ctrl-C or SIGTERM asks the run to stop, the second ends it at once. Nothing finished is lost.
 
-    With `at_once` the first one does: work in this very process cannot be asked.
+    The first one does so too before the run has begun to listen, and with `at_once`: work in this very process cannot
+    be asked.
     """
 
     def __init__(self, at_once: bool) -> None:
         self.name = ""
         self.at_once = at_once
+        self.is_asked = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._hear)
 
     def heard(self) -> bool:
+        self.is_asked = True
         return bool(self.name)
 
     def check(self) -> None:
@@ -87,5 +90,7 @@ class StopSignals:
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         again, self.name = bool(self.name), self.name or ("Ctrl-C" if number == signal.SIGINT else "SIGTERM")
+        if not self.is_asked and not self.at_once:
+            self.check()
         if again or self.at_once:
             raise KeyboardInterrupt  # it is lost if a callback of the interpreter is at work; then the name is left

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -33,10 +33,10 @@ BYTES_A_SQUARE = 0.09  # of a tour in a part, compressed: 4.5 to 6 bytes a tour 
 TARGET = 4_000  # descents in all: fewer would scatter too much
 
 
-def make_plan(config: Config) -> tuple[Job, ...]:
+def make_plan(config: Config, notice: Callable[[str], None] = lambda _: None) -> tuple[Job, ...]:
     """All jobs of a run, one for each start square or prefix, in the order of their squares.
 
-    Refuses boards without tours.
+    Refuses boards without tours. `notice` is told now and then how far a plan is that takes long.
     """
     config = settled(config)
     refuse_impossible(config.board, config.variant)
@@ -46,7 +46,7 @@ def make_plan(config: Config) -> tuple[Job, ...]:
         return tuple(Job(number, ()) for number in range(count))
     roots = list(choose_prefixes(config).items())
     infeasible = [why_no_tour_from(config.board, prefix[0], config.variant) for prefix, _ in roots]
-    prefixes = split_feasible(config, [prefix for prefix, _ in roots], infeasible)
+    prefixes = split_feasible(config, [prefix for prefix, _ in roots], infeasible, notice)
     jobs = (
         (prefix, multiplicity, reason, nth, len(group))
         for (_, multiplicity), reason, group in zip(roots, infeasible, prefixes, strict=True)
@@ -60,14 +60,16 @@ def needs_estimates(config: Config) -> bool:
     return settled(config).split != 1 and can_split(config)
 
 
-def split_feasible(config: Config, prefixes: list[Cursor], infeasible: list[str | None]) -> list[list[Cursor]]:
+def split_feasible(
+    config: Config, prefixes: list[Cursor], infeasible: list[str | None], notice: Callable[[str], None]
+) -> list[list[Cursor]]:
     """The prefixes of each job that it is split into; those without a tour are left as they are."""
     groups = [[prefix] for prefix in prefixes]
     chosen = [i for i, reason in enumerate(infeasible) if reason is None and len(prefixes[i]) < config.board.length - 1]
     if needs_estimates(config) and chosen:
         from .sizes import split  # noqa: PLC0415  # numba is slow to import, and a plan is often needed at once
 
-        for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen]), strict=True):
+        for i, group in zip(chosen, split(config, [prefixes[i] for i in chosen], notice=notice), strict=True):
             groups[i] = group
     return groups
 

@@ -12,6 +12,7 @@ machine splits alike. On boards too large for estimates the shortest prefix is s
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -33,6 +34,7 @@ DESCENTS = 32
 SMALL = 4_000_000  # iterations: about a tenth of a second, and still worth a file
 JOBS = 2_000  # for searches of any size: enough for some hundred workers
 
+FIRST_NOTICE_SECONDS, NOTICE_SECONDS = 2.0, 10.0
 _CALL_PLACEMENTS = 20_000_000  # at the most in one call of a kernel, so that Python hears Ctrl-C
 
 Guess = NDArray[np.float64]
@@ -47,18 +49,28 @@ class SizedPrefix(NamedTuple):
     prefix: Cursor
 
 
-def split(config: Config, prefixes: Sequence[Cursor], small: int = SMALL, jobs: int = JOBS) -> list[list[Cursor]]:
-    """For each prefix those that it is split into, in order of squares.
+def split(
+    config: Config, prefixes: Sequence[Cursor], small: int = SMALL, jobs: int = JOBS,
+    notice: Callable[[str], None] = lambda _: None,
+) -> list[list[Cursor]]:  # fmt: skip
+    """For each prefix those that it is split into, in order of squares. `notice` is told now and then how far it is.
 
     By size, what has at most `small` iterations is left whole, and a search of any size makes about so many jobs.
     """
     if config.split == BY_SIZE and config.board.squares > SIZED_SQUARES:
         return [[prefix] for prefix in prefixes]  # no worker comes to the end of any of them
     roots = _sized(config, prefixes)
+    most, limit = config.split, 0.0
     if config.split == BY_SIZE:
-        limit = max(small, -sum(root.rank for root in roots) / jobs)
-        return [_split(config, root, jobs, limit) for root in roots]
-    return [_split(config, root, config.split, 0.0) for root in roots]
+        most, limit = jobs, max(small, -sum(root.rank for root in roots) / jobs)
+    groups = list[list[Cursor]]()
+    tell_at = time.monotonic() + FIRST_NOTICE_SECONDS
+    for root in roots:
+        groups.append(_split(config, root, most, limit))
+        if time.monotonic() > tell_at:
+            tell_at = time.monotonic() + NOTICE_SECONDS
+            notice(f"planning: {len(groups):,} of {len(roots):,} start squares")
+    return groups
 
 
 def _split(config: Config, root: SizedPrefix, most: int, limit: float) -> list[Cursor]:

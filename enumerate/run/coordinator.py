@@ -69,7 +69,7 @@ def run(
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
         announce(held_.config, held_.manifest is None, observer)
-        plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config)
+        plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config, observer.notice)
         handshake = Handshake(_for_workers(config).output, config.strategy)
         with closing(make_executor(config, handshake)) as executor:
             outlook = _outlook(held_, plan, executor.slots, sure)

@@ -382,3 +382,22 @@ def test_a_split_run_in_the_folder_of_a_plain_one_is_continued_where_it_is(tmp_p
     config = resolve({"size": "5x5", "max": 3_000, "executor": "serial"})
     assert run_serially(config).config.split == 4
     assert [path.name for path in (tmp_path / "output").iterdir()] == ["open-5x5"]
+
+
+def test_a_plan_that_takes_long_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(sizes, "FIRST_NOTICE_SECONDS", -1.0)
+    monkeypatch.setattr(sizes, "NOTICE_SECONDS", -1.0)
+    said = []
+    make_plan(config_for(size=(5, 5), start="a1,c1,c3", split=3), said.append)
+    assert said == [f"planning: {number} of 3 start squares" for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 3)])
+def test_a_signal_while_the_work_is_planned_ends_it_at_once(tmp_path, number, code):
+    words = ("--size", 8, "--split", 5_000, "--max", "1M")  # planned for half a minute
+    with started(*words, cwd=tmp_path) as process:
+        assert "planning: " in process.stderr.readline()
+        process.send_signal(number)
+        assert process.wait(20) == code
+        assert "stopped" in process.stderr.read()
+    assert not (tmp_path / "output/open-8x8-split5000/_run/run.json").exists()
