@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from ..model.errors import BadRequest
 from ..model.numbers import counted
 from .request import BOARD, MUCH, PRINTED, WHERE, Force, Json, Output, Quiet, Whole, as_it_is
-from .search import shares
 from .speech import save, tell
 
 Start = Annotated[str | None, Parameter(help="Only tours from this square. [default: any]", group=BOARD)]
@@ -90,6 +89,7 @@ def export(
     from ..catalog.reader import Run
     from ..view.export import Choice
     from ..view.export import export as export_tours
+    from ..view.progress import shares
 
     choice = Choice(format_, start, variant, limit, files_by or "", force)
     try:

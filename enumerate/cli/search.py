@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -140,6 +139,7 @@ def verify(run: Output, *, quiet: Quiet = False, json_: Json = False) -> int:
     from ..catalog.reader import Run
     from ..catalog.verify import verify as verify_run
     from ..search.strategy import strategy_of
+    from ..view.progress import shares
 
     source = Run(run)
     with shares("verifying", quiet) as advance:
@@ -189,24 +189,7 @@ def distinct_report(
     """Make the distinct tours of a run, and show the progress. `check` is called often and may raise."""
     limit = parse_bytes(memory or "1GiB")
     from ..catalog.distinct import count_distinct, write_distinct
+    from ..view.progress import shares
 
     with shares("distinct tours", quiet, check) as advance:
         return (count_distinct if count else write_distinct)(run, limit, advance)
-
-
-@contextmanager
-def shares(title: str, quiet: bool, check: Callable[[], None] = lambda: None) -> Iterator[Callable[[float], None]]:
-    """Progress on a terminal; call the function with each share of the whole that is done."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    console.quiet = quiet or not console.is_terminal  # rich before 14.3 ends even a disabled bar with a line
-    with Progress(console=console, transient=True, disable=console.quiet) as progress:
-        task = progress.add_task(title, total=1.0)
-
-        def advance(share: float) -> None:
-            check()
-            progress.advance(task, share)
-
-        yield advance

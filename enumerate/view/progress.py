@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, TypeVar
@@ -197,6 +197,26 @@ def steps(total: int, things: str, quiet: bool) -> Iterator[tuple[Callable[[str]
                   TimeElapsedColumn(), console=shown.console, transient=True) as bar:  # fmt: skip
         task = bar.add_task("", total=total)
         yield (lambda name: bar.update(task, advance=1, description=name)), shown.warn
+
+
+@contextmanager
+def shares(title: str, quiet: bool, check: Callable[[], None] = lambda: None) -> Iterator[Callable[[float], None]]:
+    """Progress by shares of a whole: a function that takes each one when it is done. `check` may end it by raising."""
+    shown = observer(quiet)
+    with Progress(console=shown.console, transient=True) if isinstance(shown, Fancy) else nullcontext() as bar:
+        task = bar.add_task(title, total=1.0) if bar else None
+        now_and_then, done = _every_ten_seconds(shown.notice), 0.0
+
+        def advance(share: float) -> None:
+            nonlocal done
+            check()
+            done += share
+            if bar and task is not None:
+                bar.update(task, completed=done)
+            else:
+                now_and_then(lambda: f"{title}: {done:.0%}")
+
+        yield advance
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 from enumerate.catalog.reader import Run
 from enumerate.model.numbers import size
 from enumerate.run.tally import Tally
+from enumerate.view import progress
 from enumerate.view.progress import figures, in_lines
 
 from ..support.commands import called, on_a_terminal
@@ -92,6 +93,19 @@ def test_figures_say_what_they_are(tmp_path):
 def called_run(folder):
     called(*WORDS, "400k", "--quiet", cwd=folder)
     return folder / "output/both-6x6"
+
+
+@pytest.mark.parametrize(("command", "title"), [
+    (("verify",), "verifying"), (("distinct", "--count"), "distinct tours"),
+    (("export", "--output", "t.txt"), "exporting"),
+])  # fmt: skip
+def test_a_log_sees_how_far_long_commands_are(tmp_path, monkeypatch, command, title):
+    run = called_run(tmp_path)
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", -1.0)
+    done = called(*command, run, cwd=tmp_path)
+    lines = [line for line in done.stderr.splitlines() if line.startswith(title)]
+    assert lines[-1] == f"{title}: 100%"
+    assert len(lines) > 1
 
 
 def test_words_that_do_not_fit_are_left_out_whole():
