@@ -58,7 +58,8 @@ def test_a_script_without_a_main_guard_searches_once_with_worker_processes(tmp_p
 
 
 def test_an_interrupted_search_is_continued_by_the_same_call(tmp_path):
-    call = "search(size=8, start='a1,c3,d4', max=2_000_000, slice_iterations=100_000, output='run')"
+    same = {"size": 8, "start": "a1,c3,d4", "prune": False, "max": 100_000_000, "slice_iterations": 2_000_000}
+    call = f"search(**{same}, output='run')"
     with script(["-c", f"from enumerate.api import search\n{call}"], tmp_path, start_new_session=True) as process:
         wait_for(lambda: len(list(tmp_path.glob("run/_run/commits/*"))) > 1)
         process.send_signal(signal.SIGINT)
@@ -68,7 +69,6 @@ def test_an_interrupted_search_is_continued_by_the_same_call(tmp_path):
     kept = part_sums(tmp_path / "run")
     assert len(kept) > 1
     assert verify(str(tmp_path / "run")).damage == []
-    same = {"size": 8, "start": "a1,c3,d4", "max": 2_000_000, "slice_iterations": 100_000}
     again = search(**same, output=str(tmp_path / "run"), progress=False)
     assert again.is_complete
     assert kept.items() <= part_sums(tmp_path / "run").items()
