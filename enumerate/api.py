@@ -176,7 +176,7 @@ class Run(_Run):
         return f"Run({self.storage.output!r}): {self._title()}"
 
     def _title(self) -> str:
-        kind = "" if self.config.variant == "both" else f"{self.config.variant} "
+        kind = "" if len(self.config.variants) > 1 else f"{self.config.variant} "
         rest = "" if self.is_complete else ", unfinished"
         return f"{counted(len(self), f'{kind}tour')} on {self.board}{rest}"
 
@@ -239,12 +239,15 @@ def search(
     progress: bool = True,
     fresh: bool = False,
     yes: bool = False,
+    check: str = "",
+    repair: bool = False,
     **settings: object,
 ) -> Run:
     """Search for tours and write them, or continue the run that is there; returns the run.
 
     `settings` are the flags of the command line, with `_` for `-`: `size`, `variant`, `max`, `tours`, `start`,
-    `workers`, `address`, … (`knights-tours --help` lists them). Interrupted or killed, the same call continues.
+    `workers`, `address`, … (`knights-tours --help` lists them, and what `fresh`, `yes`, `check` and `repair` do).
+    Interrupted or killed, the same call continues.
 
     >>> run = search(size=5, max=0, start="a1", progress=False)
     >>> len(run), run.is_complete
@@ -252,7 +255,7 @@ def search(
     """
     values = {name.replace("_", "-"): value for name, value in settings.items()}
     config = resolve({**values, **({"output": output} if output else {})})
-    report = _run(config, observer(not progress), fresh=fresh, sure=yes)
+    report = _run(config, observer(not progress), fresh=fresh, yes=yes, check=check, repair=repair)
     for comparison in report.comparisons:
         if not comparison.agrees:
             raise Damaged(f"does not agree with the literature: {comparison.line}; please report this")
@@ -272,7 +275,7 @@ def verify(run: Run | str) -> Verdict:
 
 
 def count(
-    *, size: str | int = 8, variant: str = "closed", start: str = "", missing_corner: bool = False, memory: str = "0"
+    *, size: str | int = 8, variant: str = "closed", start: str = "", missing_corner: bool = False, memory: str = ""
 ) -> dict[str, Any]:
     """Count all tours of a board exactly, without listing them: what `count --json` prints.
 
@@ -283,7 +286,7 @@ def count(
     from .studies.count.counting import Effort, memory_limit
 
     config = resolve({"size": size, "variant": variant, "missing-corner": missing_corner})
-    effort = Effort(memory_limit(parse_bytes(memory)))
+    effort = Effort(memory_limit(parse_bytes(memory) if memory else None))
     return census_json(take_census(config.board, variant, chosen_starts(config.board, start), effort))
 
 

@@ -123,9 +123,8 @@ class Source:
         # Spills go to the disk of the run, if it has one and may be written to.
         is_beside = writing and isinstance(run.storage, Folder)
         self.scratch = run.storage.where(RUN_FILES) if is_beside else tempfile.gettempdir()
-        asked = ("open", "closed") if run.config.variant == "both" else (run.config.variant,)
         parts = list(run.parts())
-        self.parts = {variant: [part for part in parts if part.holds == variant] for variant in asked}
+        self.parts = {variant: [part for part in parts if part.holds == variant] for variant in run.config.variants}
         self.counts = {variant: sum(part.rows for part in parts) for variant, parts in self.parts.items()}
         self.variants = tuple(map(Classes, self.parts))
         self._refuse_small_disk(writing)

@@ -29,7 +29,7 @@ from ..model.batch import Batch
 from ..model.board import Board
 from ..model.config import Config
 from ..model.errors import BadRequest, Damaged
-from ..model.jobs import TIMES, Job, Part, SliceResult
+from ..model.jobs import TIMES, Job, Part, SliceResult, have_starts
 from ..model.program import program
 from ..model.tour import Tours
 from ..plan.plan import make_plan, needs_estimates
@@ -117,7 +117,7 @@ class Run:
     def _parts(self, start: str | None, kinds: Sequence[str]) -> Iterator[Part]:
         if start is not None:
             start = self.board.name(self.board.square(start))
-            if not all(job.prefix for job in self.plan):
+            if not have_starts(self.plan):
                 raise BadRequest(f"the parts of this run mix start squares, see their column `start`: {start!r}")
         return (
             part

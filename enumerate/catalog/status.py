@@ -12,11 +12,13 @@ from typing import Any
 
 from ..ledger.layout import MANIFEST, PULSE
 from ..ledger.storage import is_url, open_storage
-from ..model.errors import BadRequest, Damaged, EnumerateError, Locked
+from ..model.errors import BadRequest, Damaged, Locked
+from ..model.jobs import have_starts
 from ..search.strategy import command_of
 from .reader import Run
 
 AT_WORK, KILLED, STOPPED, COMPLETE = "at work", "killed", "stopped", "complete"
+DAMAGED, OTHER_VERSION = "damaged", "other version"
 
 
 def state_of(run: Run) -> str:
@@ -31,28 +33,36 @@ def state_of(run: Run) -> str:
 
 
 def status_of(output: str) -> dict[str, Any]:
-    """What is known of a run without reading its parts; `damage` if its records are not sound."""
-    run = Run(output)
-    config = run.config
-    about = {"run": output, "variant": config.variant, "size": str(config.board), "strategy": config.strategy}
+    """What is known of a run without reading its parts; `problem` if nothing is."""
     try:
-        state, totals = state_of(run), run.totals()
-    except Damaged as error:
-        return {**about, "state": "damaged", "damage": str(error)}
+        return _status(Run(output))
+    except (Damaged, BadRequest) as error:
+        if not is_run(output):
+            raise
+        state = DAMAGED if isinstance(error, Damaged) else OTHER_VERSION
+        return {"run": output, "state": state, "problem": str(error)}
+
+
+def _status(run: Run) -> dict[str, Any]:
+    config = run.config
+    state, totals = state_of(run), run.totals()
     left = [job.job.group for job in run.progress if job.next_slice(config) is not None]
-    squares = {job.job.group for job in run.progress}
+    rows = {job.job.group for job in run.progress}
     return {
-        **about,
+        "run": run.storage.output,
         "state": state,
+        "problem": None,
+        "tours_on_board": config.tours_on_board,
+        "strategy": config.strategy,
         "tours": totals["tours_open"] + totals["tours_closed"],
         "iterations": totals["iterations"],
         "parts": totals["parts"],
         "bytes": totals["bytes"],
-        "squares_done": len(squares - set(left)),
-        "squares": len(squares),
+        "rows_done": len(rows - set(left)),
+        "rows": len(rows),
+        "row": "square" if have_starts(run.plan) else "job",
         "exhausted": totals["exhausted"],
         "command": shlex.join(command_of(config)),
-        "damage": None,
         "pulse": pulse_of(run) if state in (AT_WORK, KILLED) else None,
     }
 
@@ -71,11 +81,13 @@ def runs_in(folder: str) -> Iterator[dict[str, Any]]:
     if is_url(folder) or not os.path.isdir(folder):
         raise BadRequest(f"expected a folder with runs, got {folder!r}; `status` looks at one run")
     for path in sorted(Path(folder).glob(f"*/{MANIFEST}")):
-        output = str(path.parents[1])
-        try:
-            yield status_of(output)
-        except EnumerateError as error:
-            yield {"run": output, "state": "damaged", "damage": str(error)}
+        yield status_of(str(path.parents[1]))
+
+
+def latest_in(folder: str) -> str | None:
+    """The run in a folder that changed last."""
+    found = [path.parents[1] for path in Path(folder).glob(f"*/{MANIFEST}")]
+    return str(max(found, key=lambda path: (path / MANIFEST).stat().st_mtime)) if found else None
 
 
 def is_run(output: str) -> bool:

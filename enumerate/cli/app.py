@@ -23,9 +23,9 @@ from .runs import list_, status
 from .search import distinct, plan, search, verify
 from .speech import say
 
-HELP = """Enumerate knight's tours: one job for each start square, many workers, tours into Parquet.
+HELP = """Enumerate knight's tours: jobs for each start square, many workers, tours into Parquet.
 
-A run lives in one folder. The same command continues it, a larger --max extends it, and it may be killed at any time.
+A run lives in one folder or object store. The same command continues it, a larger --max extends it, and it may be killed at any time.
 
 Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found, 5 locked by another process, 130 interrupted."""  # noqa: E501
 

@@ -91,6 +91,8 @@ def export(
     from ..view.export import export as export_tours
     from ..view.progress import shares
 
+    if json_ and output is None:
+        raise BadRequest("--json says what was written where; give --output")
     choice = Choice(format_, start, variant, limit, files_by or "", force)
     try:
         with shares("exporting", quiet or output is None) as advance:

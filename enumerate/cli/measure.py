@@ -98,7 +98,7 @@ def estimate(
         descents:
             End after at least so many descents, in whole batches. The same number gives the same estimate everywhere.
         start: Only tours from these squares: names such as a1,d4, or random:N.
-        seed: Another seed gives another estimate.
+        seed: Seed of the random descents.
         quiet: No progress.
     """
     config = _config(address, size=size, variant=variant, start=start, seed=seed, workers=workers)
@@ -144,21 +144,16 @@ def count(
     config = Config.checked(board=parse_size(size), variant=variant, missing_corner=missing_corner)
     starts = chosen_starts(config.board, start or "")
     total = len(problems(config.board, variant, starts)) * config.board.length * PARTS
+    limit = memory_limit(parse_bytes(memory) if memory else None)
     stop = StopSignals(at_once=True)
-    try:
-        with steps(total, "parts", quiet) as (advance, _):
+    with steps(total, "steps", quiet) as (advance, _):
 
-            def advance_or_stop(name: str) -> None:
-                if stop.heard():
-                    raise KeyboardInterrupt
-                advance(name)
+        def advance_or_stop(name: str) -> None:
+            if stop.heard():
+                raise KeyboardInterrupt
+            advance(name)
 
-            census = take_census(
-                config.board, variant, starts, Effort(memory_limit(parse_bytes(memory or "0")), advance_or_stop)
-            )
-    except KeyboardInterrupt:
-        say("stopped: a count cannot be continued, start it again")
-        return INTERRUPTED
+        census = take_census(config.board, variant, starts, Effort(limit, advance_or_stop))
     tell(json.dumps(census_json(census), indent=2) if json_ else census_view(census, quiet))
     return DONE
 

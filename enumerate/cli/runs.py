@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from ..model.errors import BadRequest, Damaged
+from ..model.errors import DONE, BadRequest, Damaged
 from ..model.numbers import clock, counted, ends_at, short, size
 from ..model.program import program
 from .request import Json
@@ -20,14 +21,20 @@ def status(run: str = "output", *, json_: Json = False) -> int:
     Args:
         run: The folder of the run, or its address. Of a folder with several runs, the one that changed last.
     """
-    from ..catalog.status import status_of
+    from ..catalog.status import DAMAGED, is_run, latest_in, status_of
+    from ..ledger.storage import is_url
 
-    found = status_of(_latest(run))
+    if not is_url(run) and os.path.isdir(run) and not is_run(run):
+        latest = latest_in(run)
+        if latest is None:
+            raise BadRequest(_no_runs(run))
+        run = latest
+    found = status_of(run)
     tell(json.dumps(found, indent=2) if json_ else "\n".join(status_lines(found)))
-    if found["damage"]:
-        say(found["damage"])
-        return Damaged.exit_code
-    return 0
+    if found["problem"]:
+        say(found["problem"])
+        return Damaged.exit_code if found["state"] == DAMAGED else BadRequest.exit_code
+    return DONE
 
 
 def list_(folder: str = "output", *, json_: Json = False) -> None:
@@ -44,7 +51,7 @@ def list_(folder: str = "output", *, json_: Json = False) -> None:
         tell(json.dumps(found, indent=2))
         return
     if not found:
-        tell(f"no runs in {folder!r}; make one: {program()} --variant closed --size 8 --max 500000")
+        tell(_no_runs(folder))
         return
     names = ["run", "state", "tours", "done", "size"]
     rows = [_row(each) for each in found]
@@ -55,49 +62,41 @@ def list_(folder: str = "output", *, json_: Json = False) -> None:
     tell(table)
 
 
+def _no_runs(folder: str) -> str:
+    return f"no runs in {folder!r}; make one: {program()} --variant closed --size 8 --max 500000"
+
+
 def _row(run: dict[str, Any]) -> list[str]:
-    if run["damage"]:
-        return [run["run"], run["state"], "", "", ""]
-    return [
-        run["run"],
-        run["state"],
-        f"{run['tours']:,}",
-        f"{run['squares_done']}/{run['squares']}",
-        size(run["bytes"]),
-    ]
-
-
-def _latest(output: str) -> str:
-    from ..catalog.status import is_run
-    from ..ledger.layout import MANIFEST
-
-    if "://" in output or is_run(output) or not os.path.isdir(output):
-        return output
-    found = [entry.path for entry in os.scandir(output) if is_run(entry.path)]
-    if not found:
-        raise BadRequest(f"no runs in {output!r}; make one: {program()} --variant closed --size 8 --max 500000")
-    return max(found, key=lambda path: os.stat(os.path.join(path, MANIFEST)).st_mtime)
+    about = [run["run"], run["state"]]
+    if run["problem"]:
+        return [*about, "", "", ""]
+    return [*about, f"{run['tours']:,}", f"{run['rows_done']:,}/{run['rows']:,}", size(run["bytes"])]
 
 
 def status_lines(found: dict[str, Any]) -> Iterator[str]:
-    variant = "open and closed" if found["variant"] == "both" else found["variant"]
-    yield f"{found['run']}: {variant} tours on {found['size']}, {found['state']}"
-    if found["damage"]:
+    from ..catalog.status import KILLED, STOPPED
+
+    if found["problem"]:
+        yield f"{found['run']}: {found['state']}"
         return
+    yield f"{found['run']}: {found['tours_on_board']}, {found['state']}"
     yield (
-        f"{counted(found['tours'], 'tour')}, {found['squares_done']}/{counted(found['squares'], 'square')} done,"
+        f"{counted(found['tours'], 'tour')}, {found['rows_done']:,}/{counted(found['rows'], found['row'])} done,"
         f" {size(found['bytes'])} in {counted(found['parts'], 'part')}"
     )
     if found["pulse"]:
         yield from _pulse_lines(found["pulse"], found["state"])
-    if found["state"] in ("killed", "stopped"):
-        yield f"continue it: {program()} {found['command']}"
+    if found["state"] in (KILLED, STOPPED):
+        yield f"continue: {program()} {found['command']}"
 
 
 def _pulse_lines(pulse: dict[str, Any], state: str) -> Iterator[str]:
+    from ..catalog.status import AT_WORK
+
     recent, left = pulse["recent"], pulse["seconds_left"]
-    yield f"{pulse['share']:.1%} {pulse['of']} at {pulse['written']}, on {pulse['host']} (process {pulse['pid']})"
-    if state == "at work":
+    written = datetime.fromisoformat(pulse["written"]).astimezone()
+    yield f"{pulse['share']:.1%} {pulse['of']} at {written:%H:%M:%S}, on {pulse['host']} (process {pulse['pid']})"
+    if state == AT_WORK:
         rate = f"{short(recent['tours'])} tours/s and {short(recent['iterations'])} iterations/s in the last minute"
         yield rate + (f", left {clock(left)}, ends at {ends_at(left)}" if left is not None else "")
     losses = f"{counted(pulse['workers'], 'worker')}, {pulse['lost']} lost"

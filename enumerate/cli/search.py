@@ -87,7 +87,7 @@ def closing_words(report: Report, stop: StopSignals) -> int:
     for event in report.quarantined:
         say(f"quarantined after repeated failures: {event.task.label} ({event.reason.splitlines()[0]})")
     if report.quarantined:
-        say(f"all other tours are written; to try the rest once more, {_continuing(report.config)}")
+        say(f"all other tours are written; to retry the rest, {_continuing(report.config)}")
     else:  # a late worker may have taken a slice back
         say(f"unfinished; {_continuing(report.config)}")
     return Stopped.exit_code
@@ -108,26 +108,30 @@ def plan(
     """
     from ..ledger.storage import free_bytes
     from ..model.config import usable_cores
-    from ..plan.plan import look_ahead, make_plan, refuse_endless
-    from ..search.strategy import is_exhaustive, settled
+    from ..plan.plan import forecast_of, make_plan, refuse_endless
+    from ..search.strategy import settled
     from ..view.terminal import plan_json, plan_lines, plan_view
 
     config = settled(config_of(request))
     planned = make_plan(config, say)
+    workers, refusal = config.workers or usable_cores(), None
+    forecast = forecast_of(config, planned, workers)
+    try:
+        if forecast:
+            refuse_endless(forecast, workers, free_bytes(config.output))
+    except BadRequest as error:
+        refusal = str(error)
     if json_:
-        tell(json.dumps(plan_json(config, planned), indent=2))
+        tell(json.dumps(plan_json(config, planned, forecast, refusal), indent=2))
         return
     if jobs or len(planned) <= SHOWN_JOBS:
         tell(plan_view(config.board, planned))
         tell("")
     tell("\n".join(plan_lines(config, planned)))
-    if is_exhaustive(config) and all(job.prefix for job in planned):
-        outlook = look_ahead(config, planned, config.workers or usable_cores())
-        tell(f"outlook  {outlook.text}")
-        try:
-            refuse_endless(outlook, config.workers or usable_cores(), free_bytes(config.output))
-        except BadRequest as error:
-            tell(f"a run would be refused: {error}")
+    if forecast:
+        tell(f"forecast {forecast.text}")
+    if refusal:
+        tell(f"a run would be refused: {refusal}")
 
 
 def verify(run: Output, *, quiet: Quiet = False, json_: Json = False) -> int:
@@ -161,7 +165,7 @@ def verify(run: Output, *, quiet: Quiet = False, json_: Json = False) -> int:
             else f"sound: {counted(verdict.records, 'record')}; the tours were counted and not written"
         )
     if not verdict.complete:
-        say(f"unfinished: some start squares have budget left; {_continuing(source.config)}")
+        say(f"unfinished: there is budget left; {_continuing(source.config)}")
         return Stopped.exit_code
     return DONE
 

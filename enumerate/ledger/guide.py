@@ -23,7 +23,6 @@ from .parts import tours_schema
 from .storage import Storage, is_url
 
 _TEXTS = Path(__file__).parent / "texts"
-_VARIANTS = {"open": ("open",), "closed": ("closed",), "both": ("open", "closed")}
 _ELSEWHERE = "-- From another folder, first: set file_search_path = '{}';\n"
 _MORE = "continue it with the same command; a larger `--max` or `--tours` finds more."
 
@@ -44,9 +43,9 @@ def _filled(name: str, words: dict[str, str]) -> str:
 
 def _words(output: str, config: Config, totals: dict[str, Any] | None) -> dict[str, str]:
     board, width = config.board, square_dtype(config.board).itemsize
-    variants = [name for name in _VARIANTS[config.variant] if totals is None or totals[f"tours_{name}"]]
+    variants = [name for name in config.variants if totals is None or totals[f"tours_{name}"]]
     missing = "" if board.missing is None else f" without {board.name(board.missing)}"
-    kinds = f"{config.only} {' and '.join(_VARIANTS[config.variant])}".strip()
+    kinds = f"{config.only} {' and '.join(config.variants)}".strip()
     return {
         "Title": f"{kinds} knight's tours of the {board} board{missing}".capitalize(),
         "configs": _configs(variants) if config.write else "",
@@ -89,7 +88,7 @@ def _state(totals: dict[str, Any] | None) -> str:
 
 def _counts(config: Config, totals: dict[str, Any]) -> Iterator[str]:
     yield "| | |\n|---|---:|"
-    for variant in _VARIANTS[config.variant]:
+    for variant in config.variants:
         yield f"| {variant} tours | {totals[f'tours_{variant}']:,} |"
     known = published_tours(config.board, config.variant)
     if known and not config.only:
@@ -102,7 +101,7 @@ def _counts(config: Config, totals: dict[str, Any]) -> Iterator[str]:
 
 
 def _columns(config: Config) -> Iterator[str]:
-    schema = tours_schema(config, _VARIANTS[config.variant][0])
+    schema = tours_schema(config, config.variants[0])
     for each in schema:
         yield f"| `{each.name}` | {each.type} | {each.metadata[b'description'].decode()} |"
     yield "| `variant` | in the path of the file | Whether the tour is open or closed. |"

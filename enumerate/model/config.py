@@ -40,6 +40,16 @@ class Config(Settings):
         return config
 
     @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants that are searched for; both are found in one search."""
+        return ("open", "closed") if self.variant == "both" else (self.variant,)
+
+    @property
+    def tours_on_board(self) -> str:
+        """What a run finds, in words: open and closed tours on 8x8."""
+        return f"{' and '.join(self.variants)} tours on {self.board}"
+
+    @property
     def tour_bytes(self) -> int:
         return max(1, self.board.length * square_dtype(self.board).itemsize)
 

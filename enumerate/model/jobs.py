@@ -7,6 +7,7 @@ continue; its first square is the start square. The same slice always gives the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -47,6 +48,11 @@ class Job:
     def share_of(self, budget: int) -> int:
         """What this job has of its start square's budget. A larger budget never gives less."""
         return budget // self.of + (self.nth < budget % self.of)
+
+
+def have_starts(jobs: Iterable[Job]) -> bool:
+    """Whether each has a start square, and so each start square a row of the summary; else each job has one."""
+    return all(job.prefix for job in jobs)
 
 
 # What parts hold beside the variants of tours.

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from ..model.board import Board
 from ..model.config import SEARCH_SQUARES, SIZED_SQUARES, Config
 from ..model.errors import BadRequest
-from ..model.jobs import Cursor, Job
+from ..model.jobs import Cursor, Job, have_starts
 from ..model.literature import Published, published_tours
 from ..model.numbers import in_words, long_time, size
 from ..model.theorems import why_no_closed_tour, why_no_tour, why_no_tour_from
 from ..search.depth_first import kernel_for
-from ..search.strategy import can_split, settled, strategy_of
+from ..search.strategy import can_split, is_exhaustive, settled, strategy_of
 
 LONG_SECONDS = 24 * 3600.0
 ITERATIONS_PER_SECOND = 30e6  # of one worker, bitboards
@@ -170,7 +170,7 @@ def _instead(board: Board, square: int) -> str:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Forecast:
     """The estimate of a run. `weights` are the iterations of each job of the plan."""
 
     tours: float
@@ -189,11 +189,16 @@ class Outlook:
         return f"{tours}{written}, {long_time(self.seconds)}"
 
 
-def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
-    """The outlook of a whole plan. Where the board is too large for an estimate, all jobs weigh the same."""
+def forecast_of(config: Config, plan: Sequence[Job], workers: int) -> Forecast | None:
+    """What a search for all tours will take; None of another search, or if only its strategy knows how large jobs are.
+
+    Where the board is too large for an estimate, all jobs weigh the same.
+    """
+    if not is_exhaustive(config) or not have_starts(plan):
+        return None
     writes = config.write and not config.only
     if config.board.squares > SIZED_SQUARES:
-        return Outlook(math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
+        return Forecast(math.inf, math.inf, math.inf if writes else 0.0, np.ones(len(plan)))
     from .sizes import sizes_of  # noqa: PLC0415  # numba is slow to import, and only exhaustive runs are looked at
 
     feasible = np.array([job.infeasible is None for job in plan], dtype=np.bool_)
@@ -209,18 +214,18 @@ def look_ahead(config: Config, plan: Sequence[Job], workers: int) -> Outlook:
     if math.isinf(iterations):
         weights = np.ones(len(plan))
     known = published_tours(config.board, config.variant) if config.start == "all" and not config.only else None
-    return Outlook(found, iterations / rate / workers, written, weights, known)
+    return Forecast(found, iterations / rate / workers, written, weights, known)
 
 
-def refuse_endless(outlook: Outlook, workers: int, free: float) -> None:
+def refuse_endless(forecast: Forecast, workers: int, free: float) -> None:
     """What would take longer than a day, or more bytes than are free, runs only with --yes."""
-    if outlook.bytes > free:
+    if forecast.bytes > free:
         raise BadRequest(
-            f"the disk has {size(free)} free, and this run needs more: {outlook.text} with {workers} workers;"
+            f"the disk has {size(free)} free, and this run needs more: {forecast.text} with {workers} workers;"
             " give another --output, --no-write to count only, or --yes to start anyway"
         )
-    if outlook.seconds > LONG_SECONDS:
+    if forecast.seconds > LONG_SECONDS:
         raise BadRequest(
-            f"a search for all tours would not end soon: {outlook.text} with {workers} workers;"
+            f"a search for all tours would not end soon: {forecast.text} with {workers} workers;"
             " give --max or --tours, or --yes to start anyway"
         )

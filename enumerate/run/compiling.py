@@ -21,8 +21,6 @@ from ..search.depth_first import kernel_for
 from ..search.strategy import make_search, strategy_of
 from .handshake import Handshake
 
-ABOUT = "about 6 s"
-
 
 class Notices(Protocol):
     def notice(self, text: str) -> None: ...
@@ -46,7 +44,7 @@ def compile_first(config: Config, job: Job, display: Notices, stopping: Callable
     """Compile what the search of a job needs, unless it is in the cache. On a cluster each node does that itself."""
     if config.address or all(is_compiled(*kernel) for kernel in strategy_of(config).kernels(config)):
         return
-    display.notice(f"compiling the search, once, {ABOUT}")
+    display.notice("compiling the search, once, about 6 s")
     task = Compiling(config.strategy)
     with closing(make_executor(replace(config, workers=1), Handshake())) as executor:
         for _ in executor.run(partial(_compile, config, job), deque([task]), stopping):

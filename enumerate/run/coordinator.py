@@ -22,7 +22,7 @@ from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.jobs import Job, Slice
 from ..model.settings import LARGEST
-from ..plan.plan import Outlook, look_ahead, make_plan, refuse_endless, refuse_impossible
+from ..plan.plan import Forecast, forecast_of, make_plan, refuse_endless, refuse_impossible
 from ..search.strategy import is_exhaustive
 from .compiling import announce, compile_first
 from .handshake import Handshake
@@ -55,27 +55,27 @@ def run(
     stopping: Callable[[], bool] = lambda: False,
     fresh: bool = False,
     check: str = "",
-    sure: bool = False,
+    yes: bool = False,
     repair: bool = False,
 ) -> Report:
-    """Run a config, or continue the run in its folder. `sure`: also if it will hardly ever end. `repair`: see `opened`.
+    """Run a config, or continue the run in its folder. `yes`: also if it will hardly ever end. `repair`: see `opened`.
 
     What can be refused is refused before the run is opened, and so before anything is written; only that an unfinished
     run was asked for more is known from its records.
     """
     check = check or (SIZES if is_url(config.output) else SUMS)
     if check not in (SIZES, SUMS):
-        raise BadRequest(f"check is {SUMS} or {SIZES}: {check!r}")
+        raise BadRequest(f"check must be {SUMS} or {SIZES}, got {check!r}")
     refuse_impossible(config.board, config.variant)
     with held(config, fresh) as held_:
         announce(held_.config, held_.manifest is None, observer)
         plan = plan_of(held_.storage, held_.config) if held_.manifest else make_plan(held_.config, observer.notice)
         handshake = Handshake(_for_workers(config).output, config.strategy)
         with closing(make_executor(config, handshake)) as executor:
-            outlook = _outlook(held_, plan, executor.slots, sure)
+            forecast = _forecast(held_, plan, executor.slots, yes)
             run_ = opened(held_, plan, fresh, check, observer.notice, repair)
-            if outlook:
-                for job, weight in zip(run_.progress, outlook.weights.tolist(), strict=True):
+            if forecast:
+                for job, weight in zip(run_.progress, forecast.weights.tolist(), strict=True):
                     job.weight = weight
             with stopped_by_storage(config.output):
                 report = _run(held_.config, plan, executor, run_, observer, stopping)
@@ -83,15 +83,13 @@ def run(
     return report
 
 
-def _outlook(held_: Held, plan: Sequence[Job], slots: int, sure: bool) -> Outlook | None:
+def _forecast(held_: Held, plan: Sequence[Job], slots: int, yes: bool) -> Forecast | None:
     """What a search for all tours will take; one that begins may be refused for it, one under way is continued."""
-    if not is_exhaustive(held_.config) or not all(job.prefix for job in plan):
-        return None  # how large a job without a prefix is, only its strategy knows
-    outlook = look_ahead(held_.config, plan, slots)
+    forecast = forecast_of(held_.config, plan, slots)
     is_under_way = held_.before is not None and is_exhaustive(held_.before)
-    if not sure and not is_under_way:
-        refuse_endless(outlook, slots, free_bytes(held_.config.output))
-    return outlook
+    if forecast and not yes and not is_under_way:
+        refuse_endless(forecast, slots, free_bytes(held_.config.output))
+    return forecast
 
 
 def _run(

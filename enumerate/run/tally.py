@@ -11,7 +11,7 @@ from typing import Any
 from ..executors.events import Finished
 from ..ledger.records import JobProgress
 from ..model.config import Config
-from ..model.jobs import Cursor, Slice, SliceResult
+from ..model.jobs import Cursor, Slice, SliceResult, have_starts
 from ..search.strategy import is_exhaustive
 
 RECENT_SECONDS = 60.0
@@ -48,6 +48,7 @@ class Tally:
         self.left: dict[Cursor, int] = {}  # unfinished jobs of each start square
         for job in progress:
             self.left[job.job.group] = self.left.get(job.job.group, 0) + (self.shares[job.job.number] < job.weight)
+        self.row = "square" if have_starts(job.job for job in progress) else "job"
         self.done = sum(not left for left in self.left.values())
         self._recent: deque[tuple[float, int, int]] = deque([(self.began, 0, 0)])
 
@@ -82,14 +83,15 @@ class Tally:
     @property
     def document(self) -> dict[str, Any]:
         """The same for programs."""
-        done, squares = self.squares
+        done, rows, row = self.rows
         return {
             "share": self.share,
             "of": self.of,
             "tours": self.run_tours,
             "bytes": self.run_bytes,
-            "squares_done": done,
-            "squares": squares,
+            "rows_done": done,
+            "rows": rows,
+            "row": row,
             "seconds": self.seconds,
             "seconds_left": self.seconds_left,
             "recent": asdict(self.recent),
@@ -97,13 +99,9 @@ class Tally:
         }
 
     @property
-    def has_starts(self) -> bool:
-        return all(job.job.prefix for job in self.jobs.values())
-
-    @property
-    def squares(self) -> tuple[int, int]:
-        """How many start squares (or jobs, where there are none) are done, and how many there are."""
-        return self.done, len(self.left)
+    def rows(self) -> tuple[int, int, str]:
+        """How many rows of the summary are done, how many there are, and what each stands for."""
+        return self.done, len(self.left), self.row
 
     @property
     def seconds(self) -> float:

@@ -58,8 +58,8 @@ def _refuse_missing(storage: Storage, progress: Sequence[JobProgress], least: Ex
     there = extent_of(progress)
     if there.records < least.records or there.parts < least.parts:
         raise Damaged(
-            f"missing, {there.records:,} records of {there.parts:,} parts are listed, and there were {least.records:,}"
-            f" of {least.parts:,}: {storage.where(COMMITS)}; --repair searches the missing slices again"
+            f"missing, found {there.records:,} records and {there.parts:,} parts, expected at least {least.records:,}"
+            f" and {least.parts:,}: {storage.where(COMMITS)}; --repair searches the missing slices again"
         )
 
 

@@ -200,6 +200,9 @@ def _header(run: Run, choice: Choice) -> str:
 
 def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
     """The file gets its name when it is complete."""
+    if path.exists() and not path.is_file():  # a pipe, or /dev/stdout
+        with open(path, "w", encoding="utf-8", newline="\n") as stream:
+            return _write(run, choice, tours, stream), [path]
     staged = path.with_name(path.name + ".part")
     try:
         with open(staged, "w", encoding="utf-8", newline="\n") as stream:

@@ -25,7 +25,6 @@ from ..model.numbers import clock, counted, ends_at, short, size
 from ..run.report import SliceEvent
 from ..run.tally import Tally
 from ..search.strategy import DEFAULT
-from .terminal import tours_on
 
 PLAIN_SECONDS = 10.0
 FIGURE_LINES = 2
@@ -44,14 +43,14 @@ class Quiet:
 
 def figures(tally: Tally) -> list[str]:
     """What is known of a run at work, the most important first."""
-    done, squares = tally.squares
+    done, rows, row = tally.rows
     recent, mean, left = tally.recent, tally.mean, tally.seconds_left
     free = None if is_url(tally.config.output) else free_bytes(tally.config.output)
     return [
         f"{tally.share:.1%} {tally.of}",
         f"{counted(tally.run_tours, 'tour')}",
         f"left {clock(left)}" if left is not None else "left unknown",
-        f"{done:,}/{counted(squares, 'square' if tally.has_starts else 'job')}",
+        f"{done:,}/{counted(rows, row)}",
         f"{short(recent.tours)} tours/s now, {short(mean.tours)} mean",
         f"elapsed {clock(tally.seconds)}",
         *([f"ends at {ends_at(left)}"] if left is not None else []),
@@ -71,7 +70,7 @@ class Plain(Quiet):
 
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
-        self.name = os.path.basename(config.output)
+        self.name = os.path.basename(config.output.rstrip("/"))
         self.now_and_then = _every_ten_seconds(self.line)
         self.line(first_line(config, progress, slots))
 
@@ -91,11 +90,13 @@ def first_line(config: Config, progress: list[JobProgress], slots: int) -> str:
     starts = len({job.job.start for job in progress if job.job.prefix})
     jobs = counted(len(progress), "job") if starts < len(progress) else ""
     squares = counted(starts, "start square") if starts else ""
-    return ", ".join(filter(None, [f"{tours_on(config)}{by}", squares, jobs, counted(slots, "worker")]))
+    return ", ".join(filter(None, [f"{config.tours_on_board}{by}", squares, jobs, counted(slots, "worker")]))
 
 
 class JsonLines(Quiet):
     """One JSON object a line, on standard error: for programs that collect logs."""
+
+    output: str | None = None  # until the run is known
 
     def notice(self, text: str) -> None:
         self.line({"event": "notice", "text": text})
@@ -118,7 +119,7 @@ class JsonLines(Quiet):
     def line(self, values: dict[str, Any]) -> None:
         if sys.stderr:
             with suppress(OSError):
-                about = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "run": getattr(self, "output", None)}
+                about = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "run": self.output}
                 print(json.dumps({**about, **values}), file=sys.stderr, flush=True)
 
 
@@ -139,7 +140,9 @@ class Fancy(Quiet):
     def begin(self, config: Config, progress: list[JobProgress], slots: int) -> None:
         self.tally = Tally(config, progress)
         self.workers = dict.fromkeys(range(slots), "starting")
-        self.bar = Progress(TextColumn(tours_on(config)), BarColumn(bar_width=None), console=self.console, expand=True)
+        self.bar = Progress(
+            TextColumn(config.tours_on_board), BarColumn(bar_width=None), console=self.console, expand=True
+        )
         self.task = self.bar.add_task("", total=1.0)
         self.bar.update(self.task, completed=self.tally.share)
         self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True)

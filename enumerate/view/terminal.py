@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from ..model.literature import published_tours
 from ..model.numbers import counted, plain, short, size
 from ..model.program import program
 from ..model.tour import SYMMETRIES
+from ..plan.plan import Forecast
 from ..run.report import Report
 from ..search.depth_first import kernel_for
 from ..search.strategy import can_split, identity_of, strategy_of
@@ -29,12 +31,6 @@ TABLE_ROWS = 12  # with more start squares the table is cut short; the summary h
 MAP_COLUMNS = 20
 MAP_ROWS = 40
 MAP_CELL, MAP_MARGIN = 6, 4  # characters of a square, and of the numbers beside them
-
-
-def tours_on(config: Config) -> str:
-    """What a run finds: open and closed tours on 8x8."""
-    variant = "open and closed" if config.variant == "both" else config.variant
-    return f"{variant} tours on {config.board}"
 
 
 def report_view(report: Report, width: int = 120) -> RenderableType:
@@ -71,7 +67,7 @@ def _cell(count: int | None, least: int, most: int) -> Text:
 
 def summary_view(report: Report, rows: Sequence[dict[str, Any]], total: dict[str, Any], width: int) -> Group:
     """The summary as a table, cut short if there are many start squares; the files have every row and column."""
-    variants = ("open", "closed") if report.config.variant == "both" else (report.config.variant,)
+    variants = report.config.variants
     what = "start" if all(row["start"] for row in rows) else "job"
     names = [what, *variants, "iterations", "first at", "seconds", "bytes", "ended"]
     shown = rows if len(rows) <= TABLE_ROWS else rows[: TABLE_ROWS - 2]
@@ -201,17 +197,22 @@ def plan_lines(config: Config, plan: Sequence[Job]) -> list[str]:
     kernel = names[kernel_for(config.board)] if can_split(config) else ""
     return [
         f"{counted(searched, 'job')}, {' or '.join(limits)} {whose}",
-        f"search   {tours_on(config)}, {config.strategy}{kernel}",
+        f"search   {config.tours_on_board}, {config.strategy}{kernel}",
         f"output   {config.output}",
     ]
 
 
-def plan_json(config: Config, plan: Sequence[Job]) -> dict[str, Any]:
-    """The same, with every job, as one JSON document."""
+def plan_json(config: Config, plan: Sequence[Job], forecast: Forecast | None, refusal: str | None) -> dict[str, Any]:
+    """The same, with every job, as one JSON document. What is beyond the range of doubles is null."""
     name = config.board.name
     return {
         "config": {**identity_of(config), "max": config.max, "tours": config.tours},
         "output": config.output,
+        "forecast": forecast and {
+            name: value if isfinite(value) else None
+            for name, value in (("tours", forecast.tours), ("seconds", forecast.seconds), ("bytes", forecast.bytes))
+        },
+        "refused": refusal,
         "jobs": [
             {"job": job.number, "prefix": list(map(name, job.prefix)), "multiplicity": job.multiplicity,
              "infeasible": job.infeasible, "max": job.share_of(config.max), "tours": job.share_of(config.tours)}

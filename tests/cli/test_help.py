@@ -8,11 +8,12 @@ import subprocess
 
 import pytest
 
+from enumerate.cli.app import make_app
 from enumerate.model.settings import GROUPS, SETTINGS
 
 from ..support.commands import called
 
-COMMANDS = ["count", "distinct", "estimate", "export", "plan", "play", "report", "show", "study", "verify", "view"]
+COMMANDS = sorted(name for name in make_app([]) if not name.startswith("-"))
 
 
 def help_of(*words, width=80, **environment):
@@ -32,7 +33,7 @@ def test_flags_stand_in_groups_in_one_order_with_examples_at_the_end():
         assert re.search(rf"--(no-)?{setting.name} ", text)
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS, "completion"])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_no_line_is_longer_than_the_terminal_and_none_is_cut(name, width):
     text = help_of(*filter(None, [name]), width=width)
@@ -64,10 +65,6 @@ def test_help_names_the_program_as_the_user_did(called_as):
     assert f"  {name} verify output/closed-8x8" in text
 
 
-def test_the_version_has_the_name(tmp_path):
-    assert re.fullmatch(r"knights-tours \d+\.\d+\.\d+\n", called("--version", cwd=tmp_path).stdout)
-
-
 def completions(words):
     """What a real bash offers for the last word."""
     script = called("completion", "bash", cwd=".").stdout
@@ -95,5 +92,6 @@ def test_other_shells_have_a_script_too(shell):
     script = called("completion", shell, cwd=".").stdout
     assert "knights-tours" in script
     assert "variant" in script
-    if shutil.which(shell):
-        subprocess.run([shell, "-n"], input=script, check=True, text=True)
+    if not shutil.which(shell):
+        pytest.skip(f"its syntax cannot be checked: no {shell} here")
+    subprocess.run([shell, "-n"], input=script, check=True, text=True)

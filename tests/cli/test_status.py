@@ -12,7 +12,7 @@ from enumerate.run.pulse import Pulse
 from ..support.commands import called, started, wait_for
 from ..support.searches import config_for
 
-WORDS = ("--size", "8", "--start", "a1,b1,c1,d1", "--slice-iterations", "200k", "--workers", "2")
+WORDS = ("--size", "8", "--start", "a1,b1,c1,d1", "--slice-iterations", "2M", "--no-prune", "--workers", "2")
 
 
 def status(folder, *words):
@@ -25,7 +25,7 @@ def records(folder):
 
 
 def test_a_run_at_work_is_seen_and_a_killed_one_is_told_from_it(tmp_path):
-    with started(*WORDS, "--max", "1e9", "--output", "run", cwd=tmp_path) as process:
+    with started(*WORDS, "--max", "1e15", "--output", "run", cwd=tmp_path) as process:
         wait_for(lambda: records(tmp_path) > 3)
         _, before = status(tmp_path, "run")
         assert before["state"] == "at work"
@@ -43,13 +43,13 @@ def test_a_run_at_work_is_seen_and_a_killed_one_is_told_from_it(tmp_path):
     assert killed["state"] == "killed"
     assert called("list", ".", cwd=tmp_path).stdout.split("\n")[1].split()[1] == "killed"
     shown = called("status", "run", cwd=tmp_path).stdout
-    assert f"continue it: python -m enumerate {killed['command']}" in shown
+    assert f"continue: python -m enumerate {killed['command']}" in shown
     assert called("verify", "run", cwd=tmp_path).returncode == 3
 
 
 def test_a_stopped_and_a_complete_run(tmp_path):
-    with started(*WORDS, "--max", "1e9", "--output", "run", cwd=tmp_path) as process:
-        wait_for(lambda: records(tmp_path) > 3)
+    with started(*WORDS, "--max", "1e15", "--output", "run", cwd=tmp_path) as process:
+        wait_for((tmp_path / "run/_run/pulse.json").exists)
         process.send_signal(signal.SIGINT)
         process.wait()
     assert status(tmp_path, "run")[1]["state"] == "stopped"
@@ -57,7 +57,7 @@ def test_a_stopped_and_a_complete_run(tmp_path):
     called("--size", "5", "--max", "0", "--executor", "serial", cwd=tmp_path)
     code, found = status(tmp_path)  # the latest in output/
     assert (code, found["state"], found["tours"]) == (0, "complete", 1728)
-    assert found["squares_done"] == found["squares"] == 25
+    assert found["rows_done"] == found["rows"] == 25
 
 
 def test_a_damaged_run_is_named_with_exit_code_4(tmp_path):

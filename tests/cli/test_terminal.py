@@ -8,6 +8,8 @@ import re
 import pytest
 
 from enumerate.catalog.reader import Run
+from enumerate.executors.events import Finished
+from enumerate.ledger.records import JobProgress
 from enumerate.model.numbers import size
 from enumerate.run.tally import Tally
 from enumerate.view import progress
@@ -20,18 +22,19 @@ WORDS = ("--size", "6", "--variant", "both", "--slice-iterations", "100k", "--ma
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@pytest.mark.parametrize("columns", [100, 60, 40])
+@pytest.mark.parametrize("columns", [100, 60, 40, 30])
 def test_no_number_is_cut_and_no_row_of_a_table_folded(tmp_path, columns):
     text = CONTROL.sub("", on_a_terminal(columns, *WORDS, "400k", cwd=tmp_path))
     total = Run(tmp_path / "output/both-6x6").totals()
-    table = text[text.rindex("\nstart ") :].split("\n\n")[0]
+    table = re.search(r"start +open.*?(?=\n\n)", text, re.DOTALL)[0]
     assert max(map(len, table.splitlines())) <= columns
     tours = [f"{total[name]:,}" for name in ("tours_open", "tours_closed")]
     assert re.search(rf"^total  +{tours[0]}  +{tours[1]}( |$)", table, re.MULTILINE)
     assert ("bytes" in table) == (columns == 100)
     assert ("Tours for each start square" in text) == (columns >= 40)
-    heat = text.split("Tours for each start square\n")[1].split("\n\n")[0].splitlines()
-    assert max(map(len, heat)) <= columns
+    if columns >= 40:
+        heat = text.split("Tours for each start square\n")[1].split("\n\n")[0].splitlines()
+        assert max(map(len, heat)) <= columns
     for number in (f"{sum(total[name] for name in ('tours_open', 'tours_closed')):,} tours in ", size(total["bytes"])):
         assert number in text
 
@@ -68,7 +71,7 @@ def test_json_lines_are_one_object_a_line(tmp_path):
         1.0,
         total["tours_open"] + total["tours_closed"],
     )
-    assert (end["squares_done"], end["squares"]) == (36, 36)
+    assert (end["rows_done"], end["rows"], end["row"]) == (36, 36, "square")
 
 
 def test_a_continued_run_shows_the_tours_and_bytes_of_the_whole_run(tmp_path):
@@ -88,6 +91,20 @@ def test_figures_say_what_they_are(tmp_path):
     assert [word.split()[0] for word in words if word.startswith(("left", "elapsed"))] == ["left", "elapsed"]
     assert any(word.endswith(" written") for word in words)
     assert any(word.endswith(" free") for word in words)
+
+
+def test_the_current_rate_is_that_of_the_last_minute(tmp_path):
+    run, now = Run(called_run(tmp_path)), [0.0]
+    first, *_, last = run.progress
+    tally = Tally(run.config, [JobProgress(first.job), JobProgress(last.job)], now=lambda: now[0])
+    for seconds, job in ((10.0, first), (100.0, last)):
+        now[0] = seconds
+        result = next(run.records(job))
+        tally.jobs[job.job.number].add(result)
+        tally.add(Finished(0, "here", None, result))
+    tours = [next(run.records(job)).tours for job in (first, last)]
+    assert tally.mean.tours == sum(tours) / 100
+    assert tally.recent.tours == tours[1] / 90
 
 
 def called_run(folder):

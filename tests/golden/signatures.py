@@ -55,7 +55,7 @@ def signature_of(name: str, folder: Path) -> dict[str, object]:
     values = dict(CONFIGS[name])
     wants_distinct = values.pop(DISTINCT, False)
     config = resolve({**values, "executor": "serial", "output": str(folder)})
-    run_serially(config, sure=True)
+    run_serially(config, yes=True)
     if wants_distinct:
         write_distinct(folder)
     identity = json.loads((folder / "_run" / "run.json").read_bytes())["identity"]

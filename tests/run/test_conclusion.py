@@ -80,7 +80,7 @@ def test_what_the_coordinator_has_seen_recorded_must_be_in_its_last_listing(plac
         return {job: type(listed)() for job, listed in found.items()} if len(calls) > 1 else found
 
     monkeypatch.setattr(tidying, "record_lists", at_the_end_an_old_listing)
-    with pytest.raises(Damaged, match="missing, 0 records"):
+    with pytest.raises(Damaged, match="missing, found 0 records"):
         run_serially(small(place))
     monkeypatch.undo()
     kept = part_sums(place)

@@ -24,7 +24,7 @@ from enumerate.model.config import Config
 from enumerate.model.errors import BadRequest
 from enumerate.model.literature import Published
 from enumerate.model.settings import BY_SIZE
-from enumerate.plan.plan import BYTES_A_SQUARE, look_ahead, make_plan, refuse_endless
+from enumerate.plan.plan import BYTES_A_SQUARE, forecast_of, make_plan, refuse_endless
 from enumerate.run import report as reporting
 from enumerate.run.coordinator import run
 from enumerate.run.tally import Tally
@@ -377,7 +377,7 @@ def test_all_tours_are_asked_about_also_where_a_budgeted_run_is_or_one_is_begun_
     assert part_sums(tmp_path / "run") == before
     stops = iter([False] * 2)
     stopped = run_serially(endless(tmp_path / "run", slice_iterations=10_000_000),
-                           sure=True, stopping=lambda: next(stops, True))  # fmt: skip
+                           yes=True, stopping=lambda: next(stops, True))  # fmt: skip
     assert stopped.interrupted
     with pytest.raises(BadRequest, match=r"tours.* PB, .*years.*--yes"):
         run_serially(endless(tmp_path / "run"), fresh=True, stopping=lambda: True)
@@ -389,7 +389,7 @@ def test_a_disk_too_small_is_said_before(tmp_path, small_disk):
         run_serially(config)
     assert list(small_disk.iterdir()) == []
     counted = in_folder(small_disk / "run", (6, 6), write=False)
-    refuse_endless(look_ahead(counted, make_plan(counted), 2), 2, free=0.0)
+    refuse_endless(forecast_of(counted, make_plan(counted), 2), 2, free=0.0)
 
 
 @pytest.mark.parametrize(
@@ -399,12 +399,12 @@ def test_a_disk_too_small_is_said_before(tmp_path, small_disk):
      ((6, 6), {"variant": "closed", "start": "once"}, 9_862, 0.3)],
     ids=str,
 )  # fmt: skip
-def test_the_outlook_is_near_the_truth(size, values, tours, share):
+def test_the_forecast_is_near_the_truth(size, values, tours, share):
     if values == {"start": "classes"}:
         table = per_square("per_start_6x6.csv")
         assert tours == sum(int(table[square]) for square in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
     config = config_for(size, **{"variant": "both", **values})
-    seen = look_ahead(config, make_plan(config), 1)
+    seen = forecast_of(config, make_plan(config), 1)
     assert abs(seen.tours / tours - 1) < share
     assert seen.bytes == pytest.approx(seen.tours * size[0] * size[1] * BYTES_A_SQUARE)
 
@@ -462,7 +462,7 @@ def test_a_continued_run_begins_where_it_stood(tmp_path):
 def test_progress_beyond_any_estimate_is_a_number(size):
     config = config_for(size, start="a1,c3", split=4)
     jobs = [JobProgress(job) for job in make_plan(config)]
-    for job, weight in zip(jobs, look_ahead(config, make_plan(config), 1).weights, strict=True):
+    for job, weight in zip(jobs, forecast_of(config, make_plan(config), 1).weights, strict=True):
         job.weight = weight
     assert Tally(config, jobs).share == 0
 

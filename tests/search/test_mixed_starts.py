@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(folder):
-    run_serially(resolve({**DEALT, "executor": "serial", "slice-tours": 20, "output": str(folder / "run")}), sure=True)
+    run_serially(resolve({**DEALT, "executor": "serial", "slice-tours": 20, "output": str(folder / "run")}), yes=True)
     return folder / "run"
 
 
@@ -163,7 +163,7 @@ def test_a_recent_setting_changes_the_identity_and_the_bytes_only_where_it_diffe
     assert "tint" not in identity_of(resolve(values))
     assert identity_of(resolve({**values, "tint": 3}))["tint"] == 3
     assert Run(made).config.own == (("jobs", 3), ("tint", 0))
-    run_serially(resolve({**values, "tint": 3, "executor": "serial", "output": str(folder / "tinted")}), sure=True)
+    run_serially(resolve({**values, "tint": 3, "executor": "serial", "output": str(folder / "tinted")}), yes=True)
     assert Run(folder / "tinted").config.own == (("jobs", 3), ("tint", 3))
     assert part_sums(folder / "tinted").keys() == part_sums(made).keys()
     assert part_sums(folder / "tinted") != part_sums(made)

@@ -277,7 +277,7 @@ def test_estimates_grow_with_the_board():
 
 def test_memory_is_what_was_asked_for_and_never_more_than_is_free():
     assert memory_limit(2**29) == 2**29
-    assert 0 < memory_limit(0) < 2**50
+    assert 0 < memory_limit(None) < 2**50
     with pytest.raises(BadRequest, match=r"memory must be at most the .* GiB that are free, got 1,0.* GiB"):
         memory_limit(2**60)
 

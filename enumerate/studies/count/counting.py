@@ -247,14 +247,14 @@ def _peak(what: str, width: int, length: int) -> int:
     return round(lengths[last] * _A_COLUMN_MORE ** (max(0, min(length, 2 * width) - last)))
 
 
-def memory_limit(asked: int) -> int:
-    """The bytes that may be used: those asked for, or if 0 half of what is free, or 4 GiB if that is unknown."""
+def memory_limit(asked: int | None) -> int:
+    """The bytes that may be used: those asked for, or half of what is free, or 4 GiB if that is unknown."""
     free = available_memory()
+    if asked is None:
+        return 4 * GIB if free is None else free // 2
     if free is not None and asked > free:
         raise BadRequest(f"memory must be at most the {memory(free)} that are free, got {memory(asked)}")
-    if asked:
-        return asked
-    return 4 * GIB if free is None else free // 2
+    return asked
 
 
 def available_memory() -> int | None:

@@ -37,7 +37,7 @@ STATES = {
     "exhausted": "exhausted: every tour is found",
     "finished": "finished: the strategy makes no other tours",
     "complete": "complete: every start square has spent its budget",
-    "working": "unfinished: a search is running",
+    "at work": "unfinished: a search is running",
     "killed": "unfinished: its search was killed, and the same command continues it",
     "unclear": "unfinished: a search is running, or was killed",
     "stopped": "unfinished: the same command continues it",

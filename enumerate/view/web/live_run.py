@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...catalog.reader import Run, plan_of
-from ...catalog.status import AT_WORK, KILLED, state_of
+from ...catalog.status import state_of
 from ...kernels import NOWHERE
 from ...ledger.layout import MANIFEST, start_of
 from ...ledger.parts import COUNTED
 from ...ledger.records import JobProgress, read_record
 from ...ledger.storage import is_url, open_storage
 from ...model.errors import BadRequest, Damaged
-from ...model.jobs import SliceResult
+from ...model.jobs import SliceResult, have_starts
 from ...model.program import program
 
 FRESH_SECONDS = 1.0  # a listing of the records is used for so long
@@ -61,7 +61,7 @@ class Snapshot:
     @property
     def has_starts(self) -> bool:
         """Whether each of its jobs has a start square."""
-        return all(job.job.prefix for job in self.jobs)
+        return have_starts(self.run.plan)
 
     @property
     def tours(self) -> int:
@@ -75,7 +75,7 @@ class Snapshot:
             return "complete"
         if self.run.manifest.epoch and is_url(self.run.storage.output):
             return "unclear"  # the lease of an object store takes seconds to tell
-        return {AT_WORK: "working", KILLED: "killed"}.get(state_of(self.run), "stopped")
+        return state_of(self.run)
 
     @property
     def stamp(self) -> str:

@@ -306,7 +306,7 @@ def test_a_larger_budget_is_seen_before_the_first_record_under_it(damaged):
     replace_manifest(run.storage, run.manifest.of_call(larger))
     assert site.get("/runs/closed-6x6/status.json").json()["state"] == "killed"  # nobody holds it
     with run.storage.lock():
-        assert site.get("/runs/closed-6x6/status.json").json()["state"] == "working"
+        assert site.get("/runs/closed-6x6/status.json").json()["state"] == "at work"
 
 
 # What is shown.
