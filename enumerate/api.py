@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -116,9 +116,15 @@ class Run(_Run):
         totals = self.totals()
         return int(totals["tours_open"] + totals["tours_closed"])
 
-    def __getitem__(self, number: int) -> Tour:
-        """A tour, counted from 0."""
+    @overload
+    def __getitem__(self, number: int) -> Tour: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Tour]: ...
+    def __getitem__(self, number: int | slice) -> Tour | list[Tour]:
+        """A tour, counted from 0, or a list of some."""
         count = len(self)
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(count))]
         if not -count <= number < count:
             raise IndexError(f"this run has {counted(count, 'tour')}, got {number}")
         return self.tour(number % count + 1)

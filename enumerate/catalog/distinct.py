@@ -117,8 +117,7 @@ class Source:
     def __init__(self, run: Run, memory: int, advance: Advance, writing: bool) -> None:
         if memory < LEAST_MEMORY:
             raise BadRequest(f"memory must be at least {LEAST_MEMORY:,} bytes, got {memory:,}")
-        if not run.config.write:
-            raise BadRequest(f"the tours of this run were counted and not written: {run.storage.output!r}")
+        run.refuse_counted()
         self.run, self.memory, self.advance, self.packing = run, memory, advance, Packing(run.board)
         # Spills go to the disk of the run, if it has one and may be written to.
         is_beside = writing and isinstance(run.storage, Folder)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -23,7 +24,7 @@ from ..ledger import parts
 from ..ledger.layout import MANIFEST, PLAN, start_of
 from ..ledger.manifest import Manifest, find_distinct, read_manifest, read_plan
 from ..ledger.records import JobProgress, ReadRecord, RecordList, progress_of, read_record, record_lists, records
-from ..ledger.storage import Storage, open_storage
+from ..ledger.storage import Storage, is_url, open_storage
 from ..ledger.summary import summary_table, totals_of
 from ..model.batch import Batch
 from ..model.board import Board
@@ -74,7 +75,9 @@ class Run:
         except OSError as error:
             raise BadRequest(f"cannot be read: {self.storage.output!r} ({error.strerror or error})") from None
         if not known:
-            raise BadRequest(f"not the folder of a run, it has no {MANIFEST}: {self.storage.output!r}")
+            there = is_url(self.storage.output) or os.path.exists(self.storage.output)
+            why = f"not the folder of a run, it has no {MANIFEST}" if there else "there is no such folder"
+            raise BadRequest(f"{why}: {self.storage.output!r}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -136,8 +139,13 @@ class Run:
             for batch in self.read_part(part, batch_tours):
                 yield batch.tours
 
+    def refuse_counted(self) -> None:
+        if not self.config.write:
+            raise BadRequest(f"the tours of this run were counted and not written: {self.storage.output!r}")
+
     def squares(self, number: int, start: str | None = None, variant: str | None = None) -> Tours:
         """One tour, counted from 1 in the order of `tours`."""
+        self.refuse_counted()
         left = number
         for part in self.parts(start, variant):
             if 1 <= left <= part.rows:

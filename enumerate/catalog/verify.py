@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Event
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +44,7 @@ class Verdict:
     complete: bool = True
     damage: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # no damage, but worth knowing
-    named: dict[str, Part] = field(default_factory=dict)  # by the records
+    named: dict[str, Part] = field(default_factory=dict, repr=False)  # by the records
 
     @property
     def parts(self) -> int:
@@ -71,11 +72,9 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
         except Damaged as error:
             return Verdict(damage=[str(error)])
         progress = list[JobProgress]()
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            for job, of_job in pool.map(lambda job: _job(run, job, found[job.number]), run.plan):
-                verdict.add(of_job)
-                progress.append(job)
-                advance(1 / len(run.plan))
+        for job, of_job in _jobs(run, found, advance):
+            verdict.add(of_job)
+            progress.append(job)
         ended = not run.manifest.epoch and not run.storage.exists(layout.DISCARDING)
         verdict.complete = ended and all(job.next_slice(config) is None for job in progress)
         concluded = run.manifest.concluded
@@ -90,6 +89,27 @@ def verify(run: Run, advance: Callable[[float], object] = lambda _: None) -> Ver
         if not verdict.damage:
             _summary(run, progress, verdict)
     return verdict
+
+
+def _jobs(
+    run: Run, found: dict[int, RecordList], advance: Callable[[float], object]
+) -> Iterator[tuple[JobProgress, Verdict]]:
+    """What is known of each job, in their order; several are read at once, and Ctrl-C ends them all."""
+    interrupted = Event()
+    share = 1 / max(1, sum(listed.count for listed in found.values()))
+
+    def recorded() -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        advance(share)
+
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        try:
+            yield from pool.map(lambda job: _job(run, job, found[job.number], recorded), run.plan)
+        except KeyboardInterrupt:
+            interrupted.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _distinct(run: Run, made_from: str, verdict: Verdict) -> set[str]:
@@ -141,14 +161,15 @@ def _foreign_files(
         verdict.damage.append(f"not a file of this run: {name}")
 
 
-def _job(run: Run, job: Job, listed: RecordList) -> tuple[JobProgress, Verdict]:
-    """All records and parts of one job, and that no tour is in them twice."""
+def _job(run: Run, job: Job, listed: RecordList, recorded: Callable[[], None]) -> tuple[JobProgress, Verdict]:
+    """All records and parts of one job, and that no tour is in them twice. `recorded` is called after each record."""
     progress, verdict, seen = JobProgress(job), Verdict(), list[np.ndarray]()
     try:
         progress = standing(run.storage, job, listed)
         for result in records(run.storage, progress):
             verdict.records += 1
             _slice(run, job, result, verdict, seen)
+            recorded()
     except Damaged as error:
         verdict.damage.append(str(error))
     every = np.concatenate(seen) if seen else np.empty(0, dtype=np.uint64)

@@ -70,9 +70,11 @@ def make_app(arguments: list[str]) -> App:
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print the completion of knights-tours for a shell.
 
-        For bash: knights-tours completion bash > ~/.local/share/bash-completion/completions/knights-tours
+        In ~/.bashrc: eval "$(knights-tours completion bash)". In ~/.zshrc: eval "$(knights-tours completion zsh)". In
+        ~/.config/fish/config.fish: knights-tours completion fish | source
         """
-        print(app.generate_completion(prog_name=COMMAND, shell=shell))
+        script = app.generate_completion(prog_name=COMMAND, shell=shell)
+        print(script.replace("complete -F", "complete -o default -F"))  # what is none of our words may be a file
 
     return app
 

@@ -124,7 +124,7 @@ def count(
     quiet: Quiet = False,
     json_: Json = False,
 ) -> int:
-    """Count all tours of a board exactly, without listing them.
+    """Count the tours of a board exactly, without listing them: the closed ones, unless --variant says otherwise.
 
     Args:
         size: The board: 8 is 8x8, 5x6 has 5 rows and 6 columns.

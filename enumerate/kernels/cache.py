@@ -46,11 +46,12 @@ def hash_of(*folders: Path) -> str:
 
 
 def cache_folder() -> Path | None:
-    """The folder of the machine code, if this user has a home."""
+    """The folder of the machine code, if this user has a home. numba finds code only by the path of its source."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    return Path(base) / "knights-tour-enumerator" / f"numba-{version('numba')}-{hash_of(_KERNELS)}"
+    place = hashlib.sha256(os.fsencode(_KERNELS)).hexdigest()[:8]
+    return Path(base) / "knights-tour-enumerator" / f"numba-{version('numba')}-{hash_of(_KERNELS)}-{place}"
 
 
 def is_compiled(entry: str, width: int) -> bool:

@@ -16,6 +16,7 @@ from ..model.config import Config
 from ..model.jobs import TIMES
 from ..model.literature import published_tours
 from ..model.numbers import counted
+from ..model.program import program
 from ..model.tour import square_dtype
 from ..search.strategy import command_of, strategy_of
 from . import layout
@@ -24,7 +25,7 @@ from .storage import Storage, is_url
 
 _TEXTS = Path(__file__).parent / "texts"
 _ELSEWHERE = "-- From another folder, first: set file_search_path = '{}';\n"
-_MORE = "continue it with the same command; a larger `--max` or `--tours` finds more."
+_MORE = "a larger `--max` or `--tours` finds more."
 
 
 def write_guide(storage: Storage, config: Config, totals: dict[str, Any] | None = None) -> None:
@@ -50,7 +51,8 @@ def _words(output: str, config: Config, totals: dict[str, Any] | None) -> dict[s
         "Title": f"{kinds} knight's tours of the {board} board{missing}".capitalize(),
         "configs": _configs(variants) if config.write else "",
         "state": _state(totals),
-        "command": f"python -m enumerate {shlex.join(command_of(config))}",
+        "program": program(),
+        "command": f"{program()} {shlex.join(command_of(config))}",
         "counts": "\n".join(_counts(config, totals)) if totals else "",
         "columns": "\n".join(_columns(config)),
         "files": "\n".join(f"| `{name}` | {content} |" for name, content in _files(config).items()),
@@ -78,12 +80,12 @@ def _configs(variants: list[str]) -> str:
 
 def _state(totals: dict[str, Any] | None) -> str:
     if totals is None:
-        return f"The search has begun: its counts follow here when it ends. If it was stopped, {_MORE}"
+        return "The search has begun: its counts follow here when it ends. Stopped, the same command continues it."
     if totals["exhausted"]:
         return "The search is exhausted: it has found every tour that it was asked for."
     if totals["finished"]:
         return f"The search has spent its budget: {_MORE}"
-    return f"The search was stopped before its end: {_MORE}"
+    return f"The search was stopped before its end: the same command continues it, and {_MORE}"
 
 
 def _counts(config: Config, totals: dict[str, Any]) -> Iterator[str]:

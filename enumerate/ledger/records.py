@@ -85,6 +85,10 @@ class RecordList:
             return max(beyond)
         return (self.last_whole, None) if self.whole else None
 
+    @property
+    def count(self) -> int:
+        return self.whole + len(self.short)
+
     def superseded(self) -> list[tuple[int, int]]:
         last = self.last()
         return [short for short in self.short if short != last]

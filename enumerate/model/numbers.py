@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 _PERIODS = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
 
 
-def counted(number: int, thing: str) -> str:
+def counted(number: int, thing: str, things: str = "") -> str:
     """A number of things: 1 slice, 2,000 slices."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def plain(value: object) -> str:
@@ -75,15 +75,17 @@ def measured_time(seconds: float) -> str:
 
 
 def long_time(seconds: float, amount: Callable[[float], str] = rough) -> str:
-    """A time as people say it: 119 seconds, 2 minutes, 254 years."""
+    """A time as people say it: less than a second, 119 seconds, 2 minutes, 254 years."""
     for size, unit in _PERIODS:
         if seconds >= 2 * size:
             return f"{amount(seconds / size)} {unit}"
-    return f"{seconds:.0f} seconds"
+    return f"{seconds:.0f} seconds" if seconds >= 0.5 else "less than a second"
 
 
 def clock(seconds: float) -> str:
-    """A time as a clock shows it: 0:02:05."""
+    """A time as a clock shows it: 0:02:05; beyond 1,000 hours in words."""
+    if seconds >= 3_600_000:
+        return long_time(seconds, in_words)
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 

@@ -42,7 +42,8 @@ def shown(value: object) -> str:
 
 
 def parse_whole(text: str, name: str = "") -> int:
-    """`500000`, `500_000`, `500k`, `5M` or `1e6`; `name` is that of a setting, for the error."""
+    """`500000`, `500_000`, `500,000`, `500k`, `5M` or `1e6`; `name` is that of a setting, for the error."""
+    text = text.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3}){1,12}", text.strip()) else text
     match = re.fullmatch(r"([+-]?[0-9][0-9_]{0,40}(?:\.[0-9]{1,20})?(?:e[0-9]{1,2})?)([kMGT]?)", text.strip())
     number = Decimal(match[1]).scaleb(3 * " kMGT".index(match[2] or " ")) if match else Decimal("0.5")
     if number != int(number):

@@ -114,9 +114,9 @@ def choose_starts(board: Board, start: str, seed: int, variant: str = "both") ->
             f"start squares of a board with more than {SEARCH_SQUARES:,} squares are named: {start!r}; such as a1"
         )
     if start == "all":
-        return dict.fromkeys(range(board.squares), 1)
+        return {square: 1 for square in range(board.squares) if square != board.missing}
     if start == "classes":
-        return board.classes
+        return {square: count for square, count in board.classes.items() if square != board.missing}
     if start.startswith("random"):
         return dict.fromkeys(random_squares(board, start, seed, variant), 1)
     return dict.fromkeys(named_squares(board, start, variant), 1)

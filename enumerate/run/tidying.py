@@ -15,6 +15,7 @@ from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
 from ..model.jobs import TIMES, Job
+from ..model.numbers import counted
 
 SIZES, SUMS = "sizes", "sums"  # how parts are compared with their records
 
@@ -117,7 +118,7 @@ def check_parts(storage: Storage, progress: Sequence[JobProgress], check: str, n
     if not parts:
         return
     if check == SUMS:
-        notice(f"checking {parts:,} parts of the run so far")
+        notice(f"checking {counted(parts, 'part')} of the run so far")
     else:
         progress = _of_other_size(storage, progress)
     with ThreadPoolExecutor(READERS if is_url(storage.output) else usable_cores()) as pool:

@@ -22,7 +22,7 @@ from ..executors.make import make_executor
 from ..model.config import Config
 from ..model.errors import BadRequest, EnumerateError
 from ..model.literature import published, published_tours
-from ..model.numbers import estimated
+from ..model.numbers import counted, estimated
 from ..model.values import in_range
 from ..run.handshake import Handshake
 from .sample import BATCH_PLACEMENTS, BatchResult, BatchTask, Sample, make_sample
@@ -143,7 +143,7 @@ class Estimate:
         if self.tours == 0:
             return "no descent has found a tour"
         if self.batches < LEAST_BATCHES:
-            return f"only {self.batches} batches of descents, too few to know their scatter"
+            return f"only {counted(self.batches, 'batch', 'batches')} of descents, too few to know their scatter"
         if self.largest_share > LARGE_SHARE:
             return (
                 f"a single descent makes up {self.largest_share:.0%} of the estimate: others as large may have been "

@@ -153,6 +153,7 @@ def export(
         raise BadRequest("output must be a file or a folder, got ''")
     if output is None and (choice.files_by or choice.format == "svg"):
         raise BadRequest("several files need a folder; give --output")
+    run.refuse_counted()
     tours = chosen_tours(run, choice, advance)
     if output is None:
         return _write(run, choice, tours, stdout), []

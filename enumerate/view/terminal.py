@@ -131,7 +131,9 @@ def closing_lines(report: Report, total: dict[str, Any]) -> list[str]:
         )
     tables = ["tours", "times"] if strategy_of(report.config).has_times else ["tours"]
     where = patterns(report.config.output)
-    lines += [f"{name:<9}{where[name]}" for name in [*(tables if report.config.write else []), "summary"]]
+    if not tours and not total["exhausted"]:
+        lines.append("no tours so far; a larger --max searches on")
+    lines += [f"{name:<9}{where[name]}" for name in [*(tables if report.config.write and tours else []), "summary"]]
     return lines + next_lines(report, tours)
 
 
@@ -190,13 +192,15 @@ def plan_lines(config: Config, plan: Sequence[Job]) -> list[str]:
     """What a run would do, in a few lines."""
     searched = sum(job.infeasible is None for job in plan)
     groups = len({job.group for job in plan})
-    limits = [f"at most {config.max:,} iterations" if config.max else "no limit of iterations"]
-    limits += [counted(config.tours, "tour")] if config.tours else []
-    whose = "each" if len(plan) == groups else "for each start square, shared by its jobs"
+    limits = [f"at most {config.max:,} iterations"] if config.max else []
+    limits += [f"at most {counted(config.tours, 'tour')}"] if config.tours else []
+    whose = " each" if len(plan) == groups else " for each start square, shared by its jobs"
+    budget = f"{' or '.join(limits)}{whose}" if limits else "to their ends"
+    others = f" and {len(plan) - searched:,} without a tour" if searched < len(plan) else ""
     names = {"bits": " (bitboard kernel)", "array": " (array kernel)"}
     kernel = names[kernel_for(config.board)] if can_split(config) else ""
     return [
-        f"{counted(searched, 'job')}, {' or '.join(limits)} {whose}",
+        f"{counted(searched, 'job')}{others}, {budget}",
         f"search   {config.tours_on_board}, {config.strategy}{kernel}",
         f"output   {config.output}",
     ]

@@ -521,7 +521,7 @@ def test_bad_requests_are_refused_with_a_line(sound, tmp_path):
         write_distinct(sound, 10)
     with pytest.raises(BadRequest, match="variant must be open or closed, got 'odd'"):
         next(Run(sound).distinct("odd"))
-    with pytest.raises(BadRequest, match="not the folder of a run"):
+    with pytest.raises(BadRequest, match="there is no such folder"):
         write_distinct(tmp_path / "nothing")
 
 

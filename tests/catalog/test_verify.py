@@ -13,6 +13,7 @@ from enumerate.catalog.reader import Run
 from enumerate.catalog.verify import verify
 from enumerate.ledger.manifest import seal, unseal
 from enumerate.ledger.parts import TourWriter
+from enumerate.model.config import usable_cores
 from enumerate.model.errors import Damaged
 from enumerate.model.jobs import Part
 
@@ -243,3 +244,16 @@ def test_the_record_holds_what_is_needed_to_trace_a_tour(sound):
     assert record["parts"][0]["name"].startswith("tours/variant=")
     assert manifest["identity"]["start"] == "a1,c2,d4"
     assert {"numba", "numpy", "pyarrow", "python"} <= set(manifest["versions"])
+
+
+def test_ctrl_c_ends_all_readers_at_once(run_folder):
+    """Not after the parts that other threads have before them."""
+    shares = []
+
+    def interrupted(share):
+        shares.append(share)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verify(Run(run_folder), interrupted)
+    assert len(shares) <= usable_cores()

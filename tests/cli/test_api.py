@@ -87,6 +87,11 @@ def test_batches_table_and_tours_are_the_same_tours(run):
     assert {batch.variant for batch in batches} == set(table["variant"].to_pylist()) == {"closed"}
 
 
+def test_some_tours_are_a_list(run):
+    assert list(map(str, run[2:8:3])) == [str(run[2]), str(run[5])]
+    assert list(map(str, run[-1:])) == [str(run[len(run) - 1])]
+
+
 @pytest.mark.parametrize("number", [32, -33])
 def test_a_tour_that_is_not_there_is_an_index_error(run, number):
     with pytest.raises(IndexError, match="this run has 32 tours"):

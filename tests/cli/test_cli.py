@@ -182,7 +182,7 @@ def test_plan_tells_which_jobs_are_infeasible_and_counts_the_others(tmp_path):
     done = called("plan", "--size", "5", "--max", "0", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.count("starts on the colour of its corners") == 12
-    assert "13 jobs, no limit of iterations each" in done.stdout
+    assert "13 jobs and 12 without a tour, to their ends" in done.stdout
     assert tree(tmp_path) == {}
 
 

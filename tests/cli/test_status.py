@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from enumerate.ledger.manifest import seal
 from enumerate.run.pulse import Pulse
 
 from ..support.commands import called, started, wait_for
@@ -67,6 +68,17 @@ def test_a_damaged_run_is_named_with_exit_code_4(tmp_path):
     assert (code, found["state"]) == (4, "damaged")
     listed = json.loads(called("list", ".", "--json", cwd=tmp_path).stdout)
     assert [each["state"] for each in listed] == ["damaged"]
+
+
+def test_a_run_of_an_earlier_version_is_not_called_damaged(tmp_path):
+    called("--size", "5", "--max", "0", "--executor", "serial", "--output", "run", cwd=tmp_path)
+    path = tmp_path / "run/_run/run.json"
+    document = json.loads(path.read_bytes())
+    document["identity"]["format"] = 4
+    path.write_bytes(seal({name: value for name, value in document.items() if name != "sha256"}))
+    code, found = status(tmp_path, "run")
+    assert (code, found["state"]) == (2, "other version")
+    assert "made by an earlier version" in found["problem"]
 
 
 @pytest.mark.parametrize("words", [("status",), ("status", "no"), ("list", "no")], ids=" ".join)

@@ -21,7 +21,7 @@ from enumerate.model.numbers import (
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.4, "0 seconds"), (119, "119 seconds"), (120, "2 minutes"), (7_200, "2 hours"), (200_000, "2 days"),
+    [(0.4, "less than a second"), (119, "119 seconds"), (120, "2 minutes"), (7_200, "2 hours"), (200_000, "2 days"),
      (8e9, "254 years"), (8e19, "2.54e+12 years"), (float("inf"), "countless years")],
 )  # fmt: skip
 def test_times_are_told_as_people_say_them(seconds, words):

@@ -103,7 +103,7 @@ def test_the_terminal_the_exports_and_the_pages_show_it(made, folder):
     assert "Tours for each start square" not in shown.stdout
     assert [line.split()[0] for line in shown.stdout.splitlines()[:5]] == ["job", "0", "1", "2", "total"]
     planned = called("plan", *WORDS, cwd=folder)
-    assert "3 jobs, no limit of iterations each" in planned.stdout
+    assert "3 jobs, to their ends" in planned.stdout
     exported = called("export", str(made), "--format", "csv", cwd=folder).stdout
     rows = list(csv.DictReader(exported.splitlines()))
     assert [int(row["number"]) for row in rows] == list(range(1, ALL + 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -164,6 +165,24 @@ def test_a_file_is_overwritten_only_if_asked(place, tmp_path, capsys, command, f
     assert target.read_bytes()[:8] != b"precious"
 
 
+def test_a_pipe_is_written_to_and_stays_one(place, paths, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert main(["export", str(place), "--format", "csv", "--output", str(pipe), "--quiet"]) == 0
+        rows = list(csv.DictReader(reader.stdout))
+    assert [row["tour"].split() for row in rows] == paths
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("words", [("export",), ("show",)], ids=" ".join)
+def test_tours_that_were_only_counted_are_not_there(tmp_path, capsys, words):
+    values = {"size": 5, "start": "a1", "max": 0, "write": False, "executor": "serial"}
+    run_serially(resolve({**values, "output": str(tmp_path / "run")}))
+    assert main([*words, str(tmp_path / "run")]) == 2
+    assert "were counted and not written" in capsys.readouterr().err
+
+
 def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsys):
     (tmp_path / "a1.csv").write_text("precious", encoding="utf-8")
     words = [place, "--format", "csv", "--files-by", "start", "--output", tmp_path]
@@ -176,6 +195,7 @@ def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsy
     [
         (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
         (["--files-by", "file", "--output", "x"], "files-by must be start or kind, got 'file'"),
+        (["--json"], "--json says what was written where; give --output"),
         (["--files-by", "start"], "several files need a folder; give --output"),
         (["--format", "svg"], "several files need a folder; give --output"),
         (["--format", "svg", "--files-by", "start", "--output", "x"], "--files-by does not apply to svg"),

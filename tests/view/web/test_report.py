@@ -114,7 +114,7 @@ def test_the_command_writes_the_file_under_the_name_of_the_run(reports, tmp_path
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [(["nowhere"], "not the folder of a run"), (["RUN", "--output", "no/such/folder"], "cannot write the file")],
+    [(["nowhere"], "there is no such folder"), (["RUN", "--output", "no/such/folder"], "cannot write the file")],
 )
 def test_a_bad_request_costs_one_line(reports, tmp_path, monkeypatch, capsys, words, told):
     monkeypatch.chdir(tmp_path)

@@ -265,7 +265,7 @@ def test_a_run_that_goes_away_is_not_found_and_one_that_comes_is(damaged):
     shutil.rmtree(damaged / "renamed")
     answer = alone.get("/runs/renamed")
     assert answer.status_code == 404
-    assert "not the folder of a run" in answer.text
+    assert "there is no such folder" in answer.text
 
 
 def test_a_run_that_grows_is_seen_to_grow_and_one_that_is_started_over_too(tmp_path):
