@@ -7,8 +7,8 @@ is full or the iteration limit is reached, and returns which. The same arrays co
 This file has the numbers that kernels and their callers share. It needs no numba, so reading a run needs none either.
 """
 
-# Why a call stopped.
-EXHAUSTED, BATCH_FULL, LIMIT_REACHED, BAD_CURSOR = 0, 1, 2, 3
+# Why a call stopped; GOING_ON: it has not.
+EXHAUSTED, BATCH_FULL, LIMIT_REACHED, BAD_CURSOR, GOING_ON = 0, 1, 2, 3, 4
 
 # Variants.
 OPEN, CLOSED, BOTH = 0, 1, 2

@@ -30,6 +30,17 @@ def lowest(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), emit
 
 
+@intrinsic
+def highest(typing_context: Any, word: Any) -> Any:
+    """The number of the highest set bit: one instruction; the word is never zero."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, True))
+        return builder.sub(context.get_constant(types.uint64, 63), zeros)
+
+    return types.uint64(types.uint64), emit
+
+
 if config.DISABLE_JIT:  # kernels as plain Python, for coverage: the instructions do not exist there
 
     def popcount(word):
@@ -37,6 +48,9 @@ if config.DISABLE_JIT:  # kernels as plain Python, for coverage: the instruction
 
     def lowest(word):
         return uint64((int(word) & -int(word)).bit_length() - 1)
+
+    def highest(word):
+        return uint64(int(word).bit_length() - 1)
 
 
 @njit(inline="always")

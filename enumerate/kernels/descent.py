@@ -21,9 +21,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from . import NOWHERE
+from .array import COUNT, VISITED, bordered, give_back, inherit, lane_children, mark_near, take
+from .bits import children, lonely, one_less, planes_of
 from .common import ONE, ZERO, lowest, mix, nth_bit, popcount
-from .depth_first import EVERY, PRUNE, VARIANT, expand_array, expand_bits, inherit, mark_near, take, unvisited_around
+from .depth_first import COLS, EVERY, PRUNE, VARIANT
 
 # Rows of `guess` (float64), and columns of `sums` (float64): for all descents below a prefix the placements and tours
 # that they stand for, the squares of the numbers of tours, and the largest of them.
@@ -86,11 +87,16 @@ def _weigh_bits(attacks, guess, unvisited, candidates, weights):
 
 
 @njit(inline="always")
-def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, left, unvisited, end, base, weights):
+def _descend_bits(
+    attacks, guess, variant, prune, shrink, near_start, never_ends, square, left, unvisited, planes, base, weights
+):  # fmt: skip
     """One descent from `square`, which is placed: the placements and tours that it stands for."""
     factor, placements = 1.0, 1.0
     while left > 0:
-        candidates, tight = expand_bits(attacks, square, left, unvisited, end, variant, near_start, prune)
+        ones, twos, fours = planes
+        candidates = children(
+            attacks[square], left, unvisited, ones, twos, fours, never_ends, near_start, variant, prune
+        )
         if candidates == ZERO:
             return placements, 0.0
         drawn = 0
@@ -102,7 +108,7 @@ def _descend_bits(attacks, guess, variant, prune, shrink, near_start, square, le
         square = nth_bit(candidates, drawn)
         placements += factor
         unvisited ^= ONE << square
-        end |= tight & ~(ONE << square)
+        planes = one_less(attacks[square], planes[0], planes[1], planes[2])
         left -= 1
     return placements, factor
 
@@ -112,22 +118,29 @@ def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, count
     """Add up `counts` descents below each prefix, from number `firsts` on; none below a prefix that is never taken."""
     variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
     squares = np.int64(popcount(rules[EVERY]))
+    empty = planes_of(attacks, rules[EVERY])
+    never_ends = lonely(empty[0], empty[1], empty[2])
     for row in range(prefixes.shape[0]):
         prefix, length = prefixes[row], lengths[row]
         near_start = attacks[prefix[0]]
-        square, unvisited, end, taken = uint64(prefix[0]), rules[EVERY] ^ (ONE << uint64(prefix[0])), ZERO, True
+        square, unvisited, taken = uint64(prefix[0]), rules[EVERY] ^ (ONE << uint64(prefix[0])), True
+        planes = one_less(near_start, empty[0], empty[1], empty[2])
         for i in range(1, length):
-            candidates, tight = expand_bits(attacks, square, squares - i, unvisited, end, variant, near_start, prune)
+            ones, twos, fours = planes
+            candidates = children(
+                attacks[square], squares - i, unvisited, ones, twos, fours, never_ends, near_start, variant, prune
+            )
             square = uint64(prefix[i])
             taken &= (candidates >> square) & ONE == ONE
             unvisited &= ~(ONE << square)
-            end |= tight & ~(ONE << square)
+            planes = one_less(attacks[square], planes[0], planes[1], planes[2])
         state, left = _path_seed(seed, prefix, length), squares - length
         for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
             base = mix(state + uint64(number))
             placements, tours = _descend_bits(
-                attacks, guess, variant, prune, shrink, near_start, square, left, unvisited, end, base, weights
-            )
+                attacks, guess, variant, prune, shrink, near_start, never_ends, square, left, unvisited, planes, base,
+                weights,
+            )  # fmt: skip
             _add(sums[row], placements, tours)
 
 
@@ -136,105 +149,96 @@ def descend_bits(attacks, guess, rules, shrink, prefixes, lengths, firsts, count
 
 
 @njit(inline="always")
-def _weigh_array(neighbours, degrees, visited, guess, square, candidates, weights):
+def _weigh_lanes(state, offsets, guess, at, candidates, weights):
     """As `_weigh_bits`."""
     count = 0
-    for i in range(8):
-        if candidates >> i & 1:
-            other = neighbours[square, i]
-            weight = guess[OWN, degrees[other]]
-            for j in range(8):
-                around = neighbours[other, j]
-                if around == NOWHERE:
-                    break
-                if not visited[around]:
-                    weight *= guess[LOSS, degrees[around]]
-            weights[count] = weight
-            count += 1
+    while candidates:
+        other = at + offsets[lowest(candidates) >> uint64(3)]
+        candidates &= candidates - ONE
+        weight = guess[OWN, state[other] & COUNT]
+        for i in range(8):
+            around = state[other + offsets[i]]
+            if around < VISITED:
+                weight *= guess[LOSS, around & COUNT]
+        weights[count] = weight
+        count += 1
     return count
 
 
 @njit(inline="always")
 def _descend_array(
-    neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight, base,
-    weights,
-):  # fmt: skip
+    offsets, state, guess, variant, prune, shrink, start, taken, depth, length, lanes, end, base, weights
+):
     """As `_descend_bits`, from the last of `depth` squares of the path. All squares after it are then given back.
 
     The descent ends where the numbers are beyond the range of doubles.
     """
-    factor, placements, found, length = 1.0, 1.0, 0.0, path.shape[0]
-    begin = depth
+    factor, placements, found = 1.0, 1.0, 0.0
+    begin, at = depth, taken[depth - 1]
     while True:
-        square = np.int64(path[depth - 1])
         if depth == length:
             found = factor
             break
         if placements == np.inf:
             found = np.inf
             break
-        candidates = unvisited_around(neighbours, visited, square)
-        if prune:
-            candidates = expand_array(
-                neighbours, degrees, candidates, near_start, degrees[start], square, length - depth, end, variant, tight
-            )
-        if candidates == 0:
+        candidates = lane_children(lanes, length - depth, state[start] & COUNT, end, variant, prune)
+        if candidates == ZERO:
             break
         drawn = 0
-        if candidates & (candidates - 1):
-            count = _weigh_array(neighbours, degrees, visited, guess, square, candidates, weights)
+        if candidates & (candidates - ONE):
+            count = _weigh_lanes(state, offsets, guess, at, candidates, weights)
             drawn, share = _draw(weights, count, mix(base + uint64(length - depth) * _STEP))
             factor *= share
         factor *= shrink
-        square = np.int64(neighbours[square, nth_bit(uint64(candidates), drawn)])
+        lane = nth_bit(candidates, drawn)
         placements += factor
         if prune:
-            end = inherit(end, tight, square)
-        path[depth] = square
-        take(neighbours, degrees, visited, square, True)
+            end = inherit(end, lanes, lane, at, offsets, variant)
+        at += offsets[lane >> uint64(3)]
+        lanes = take(state, offsets, at)
+        taken[depth] = at
         depth += 1
-    for at in range(begin, depth):
-        take(neighbours, degrees, visited, path[at], False)
+    for i in range(begin, depth):
+        give_back(state, offsets, taken[i])
     return placements, found
 
 
 @njit(nogil=True)
 def descend_array(
-    neighbours, near_start, degrees, visited, path, tight, guess, rules, shrink,
-    prefixes, lengths, firsts, counts, seed, weights, sums,
+    offsets, state, taken, guess, rules, shrink, prefixes, lengths, firsts, counts, seed, weights, sums
 ):  # fmt: skip
-    """As `descend_bits`. The arrays are those of an empty board, and are left so; path and tight are scratch space."""
-    variant, prune = rules[VARIANT], rules[PRUNE] != ZERO
+    """As `descend_bits`. `state` is that of the empty board, and is left so; `taken` has room for a path."""
+    variant, prune, cols, squares = rules[VARIANT], rules[PRUNE] != ZERO, rules[COLS], taken.shape[0]
     for row in range(prefixes.shape[0]):
-        prefix, length, start = prefixes[row], lengths[row], np.int64(prefixes[row, 0])
-        mark_near(neighbours, near_start, start, True)
-        end, taken, depth = np.int64(NOWHERE), True, 0
-        while depth < length:
-            square = np.int64(prefix[depth])
-            if depth > 0:
-                candidates = unvisited_around(neighbours, visited, path[depth - 1])
+        prefix, length = prefixes[row], lengths[row]
+        start = bordered(prefix[0], cols)
+        mark_near(state, offsets, start)
+        at, end, is_taken, depth = start, ZERO, True, 1
+        lanes = take(state, offsets, at)
+        taken[0] = at
+        while is_taken and depth < length:
+            candidates = lane_children(lanes, squares - depth, state[start] & COUNT, end, variant, prune)
+            following = bordered(prefix[depth], cols)
+            is_taken = False
+            while candidates and not is_taken:
+                lane = lowest(candidates)
+                candidates &= candidates - ONE
+                is_taken = at + offsets[lane >> uint64(3)] == following
+            if is_taken:
                 if prune:
-                    candidates = expand_array(
-                        neighbours, degrees, candidates, near_start, degrees[start], np.int64(path[depth - 1]),
-                        path.shape[0] - depth, end, variant, tight,
-                    )  # fmt: skip
-                    end = inherit(end, tight, square)
-                taken = False
-                for i in range(8):
-                    taken |= candidates >> i & 1 == 1 and neighbours[path[depth - 1], i] == square
-                if not taken:
-                    break
-            path[depth] = square
-            take(neighbours, degrees, visited, square, True)
-            depth += 1
-        state = _path_seed(seed, prefix, length)
-        for number in range(firsts[row], firsts[row] + counts[row] if taken else 0):
-            base = mix(state + uint64(number))
+                    end = inherit(end, lanes, lane, at, offsets, variant)
+                at = following
+                lanes = take(state, offsets, at)
+                taken[depth] = at
+                depth += 1
+        path_state = _path_seed(seed, prefix, length)
+        for number in range(firsts[row], firsts[row] + counts[row] if is_taken else 0):
+            base = mix(path_state + uint64(number))
             placements, tours = _descend_array(
-                neighbours, guess, variant, prune, shrink, start, near_start, degrees, visited, path, depth, end, tight,
-                base, weights,
-            )  # fmt: skip
+                offsets, state, guess, variant, prune, shrink, start, taken, depth, squares, lanes, end, base, weights
+            )
             _add(sums[row], placements, tours)
-        for at in range(depth):
-            take(neighbours, degrees, visited, path[at], False)
-        mark_near(neighbours, near_start, start, False)
+        for i in range(depth):
+            give_back(state, offsets, taken[i])
+        mark_near(state, offsets, start)

@@ -167,9 +167,9 @@ def _parts(placements: NDArray[np.int64]) -> list[slice]:
 
 
 def _arrays(kernel: str, board: Board) -> tuple[np.ndarray, ...]:
-    """What the kernel knows of the board; for boards of any size also room for a path and its last step."""
+    """What the kernel knows of the board; for boards of any size also room for a path."""
     tables = tables_of(kernel, board)
-    return tables[:1] if kernel == "bits" else (*tables, np.zeros(board.length, np.int32), np.zeros(2, np.int32))
+    return tables[:1] if kernel == "bits" else (*tables[:2], np.zeros(board.length, dtype=np.uint64))
 
 
 @lru_cache

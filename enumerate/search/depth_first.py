@@ -18,22 +18,36 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..kernels import NOWHERE
 from ..kernels.cache import load_kernel
-from ..model.batch import batch_arrays
+from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
 from ..model.config import Config
 from ..model.jobs import Cursor, Job
 from ..model.settings import MOVE_ORDER, parse_moves
 from ..model.tour import square_dtype
-from .kernel_search import KernelSearch, Move, Room, Rules, common_rules, corner_pairs, neighbour_table, sample
+from .kernel_search import (
+    KernelSearch,
+    Move,
+    Room,
+    Rules,
+    common_rules,
+    corner_pairs,
+    moves_table,
+    neighbour_table,
+    sample,
+)
 from .strategy import Strategy
 
 _BITS_SQUARES = 64
+_STACK = {"bits": 5, "array": 4}  # words of a row, see the kernels
+_BORDER, _VISITED = 2, 128  # of the boards of `kernels.array`
 
 
 class DepthFirst(KernelSearch):
@@ -45,17 +59,23 @@ class DepthFirst(KernelSearch):
         super().__init__(module, config, job)
         rules = rules_of(module, config, job.start)
         self._arrays = kernel_arrays(kind, config.board, tuple(moves or MOVES), rules, self._room)
+        self._copies = config.write or kind == "bits"  # copying few squares costs nothing
 
     def resume(self, cursor: Cursor, iterations: int) -> None:
         """Stand where the last square of `cursor` is placed next, after so many iterations."""
         path = np.array(cursor, dtype=np.int64)
         reason = self._resume(*self._arrays, path, len(self.job.prefix))
-        if reason == self._kernel.BAD_CURSOR:
+        if reason == kernels.BAD_CURSOR:
             self._refuse_cursor()
         self._registers[self._kernel.ITERATIONS] = iterations
         # A call without an iteration to spend: else the time of a first tour would be that of loading the kernel.
         self._run(batch_arrays(1, self.board), iterations)
-        self.exhausted = reason == self._kernel.EXHAUSTED
+        self.exhausted = reason == kernels.EXHAUSTED
+
+    def _columns(self, batch: Batch) -> tuple[np.ndarray, ...]:
+        """Tours that are only counted are not copied."""
+        tours, *others = batch.columns
+        return tours if self._copies else tours[:, :0], *others
 
     @property
     def cursor(self) -> Cursor:
@@ -136,33 +156,37 @@ def kernel_arrays(kind: str, board: Board, moves: tuple[Move, ...], rules: Rules
 
 def tables_of(kind: str, board: Board, moves: Sequence[Move] = MOVES) -> tuple[np.ndarray, ...]:
     """What a kernel knows of the board, before a square is taken."""
-    neighbours = neighbour_table(board, moves)
     if kind == "bits":
         attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
-        return attacks, neighbours
-    degrees = (neighbours >= 0).sum(axis=1).astype(np.int8)
-    near_start, visited = np.zeros((2, board.squares), dtype=np.bool_)
-    return neighbours, near_start, degrees, visited
+        return attacks, neighbour_table(board, moves)
+    width = board.cols + _BORDER
+    state = np.full((board.rows + 2 * _BORDER) * width + 2 * _BORDER, _VISITED + len(moves), dtype=np.uint8)
+    row, col = divmod(np.arange(board.squares), board.cols)
+    places = (row + _BORDER) * width + col + _BORDER
+    on_board = np.arange(board.squares) != board.missing
+    state[places[on_board]] = (moves_table(board) != NOWHERE).sum(axis=1)[on_board]
+    real = np.zeros(len(state), dtype=np.int32)
+    real[places] = np.arange(board.squares)
+    offsets = np.array([down * width + right for down, right in moves], dtype=np.int64).view(np.uint64)
+    return offsets, state, real
 
 
 def _stack(kind: str, length: int) -> tuple[np.ndarray, ...]:
-    """Room for the stack of a search: untried, tights, ends, hashes."""
-    if kind == "bits":
-        return tuple(np.zeros((4, length), dtype=np.uint64))
-    tights, ends = np.full((length, 2), NOWHERE, dtype=np.int32), np.full(length, NOWHERE, dtype=np.int32)
-    return np.zeros(length, dtype=np.uint8), tights, ends, np.zeros(length, dtype=np.uint64)
+    """Room for the stack of a search, a row for each depth, and for hashes."""
+    return np.zeros((length, _STACK[kind]), dtype=np.uint64), np.zeros(length, dtype=np.uint64)
 
 
 @lru_cache
 def compiled_kernel(kind: str, order: str, width: int) -> tuple[Any, Any, Any]:
-    """The kernel, and its search and its resume of this kind and order, compiled for this width of squares."""
+    """What the kernels share, and the search and the resume of this kind and order, compiled for a width of squares."""
     search, resume = f"search_{kind}{order}", f"resume_{kind}{order}"
 
     def warm_up(kernel: Any) -> None:
-        config, room = sample(kernel, width)
-        arrays = kernel_arrays(kind, config.board, MOVES, rules_of(kernel, config, 0), room)
+        shared = import_module("enumerate.kernels.depth_first")
+        config, room = sample(shared, width)
+        arrays = kernel_arrays(kind, config.board, MOVES, rules_of(shared, config, 0), room)
         getattr(kernel, resume)(*arrays, np.zeros(1, dtype=np.int64), 1)
         getattr(kernel, search)(*arrays, 1, *batch_arrays(1, config.board).columns)
 
-    kernel = load_kernel("depth_first", (search, resume), width, warm_up)
-    return kernel, getattr(kernel, search), getattr(kernel, resume)
+    kernel = load_kernel(kind, (search, resume), width, warm_up)
+    return import_module("enumerate.kernels.depth_first"), getattr(kernel, search), getattr(kernel, resume)

@@ -99,9 +99,12 @@ class KernelSearch:
     def _run(self, batch: Batch, limit: int) -> bool:
         """Call the kernel; whether the batch is full."""
         efforts = () if batch.efforts is None else (batch.efforts,)
-        reason = self._search(*self._arrays, limit, *batch.columns, *efforts)
+        reason = self._search(*self._arrays, limit, *self._columns(batch), *efforts)
         self.exhausted = reason == kernels.EXHAUSTED
         return bool(reason == kernels.BATCH_FULL)
+
+    def _columns(self, batch: Batch) -> tuple[np.ndarray, ...]:
+        return batch.columns
 
     @property
     def iterations(self) -> int:
