@@ -14,8 +14,10 @@ The package has the name of a builtin: import from its modules, as here. `import
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from operator import index
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -29,11 +31,11 @@ from .catalog.verify import verify as _verify
 from .ledger.layout import start_of
 from .ledger.parts import tours_schema
 from .model.board import Board
-from .model.errors import Damaged
+from .model.errors import BadRequest, Damaged
 from .model.jobs import Part
 from .model.numbers import counted, short
 from .model.tour import SYMMETRIES, Tours, are_closed
-from .model.values import parse_bytes
+from .model.values import one_of, parse_bytes
 from .run.coordinator import run as _run
 from .search.strategy import resolve
 from .view.picture import shade_of, tour_png, tour_svg
@@ -125,6 +127,7 @@ class Run(_Run):
         count = len(self)
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(count))]
+        number = index(number)
         if not -count <= number < count:
             raise IndexError(f"this run has {counted(count, 'tour')}, got {number}")
         return self.tour(number % count + 1)
@@ -136,7 +139,7 @@ class Run(_Run):
         >>> run.tour(1, start="b1")
         Tour('b1 a3 b5 d4 f5 e3 f1 d2 …'), closed, on 5x6
         """
-        return Tour(self.board, self.squares(number, start, variant))
+        return Tour(self.board, self.squares(index(number), start, variant))
 
     def __iter__(self) -> Iterator[TourBatch]:
         """All tours, batch by batch: memory holds only one."""
@@ -241,7 +244,7 @@ def _with_path(table: pa.Table, variant: str, start: str) -> pa.Table:
 
 def search(
     *,
-    output: str = "",
+    output: str | Path = "",
     progress: bool = True,
     fresh: bool = False,
     yes: bool = False,
@@ -259,8 +262,10 @@ def search(
     >>> len(run), run.is_complete
     (304, True)
     """
-    values = {name.replace("_", "-"): value for name, value in settings.items()}
-    config = resolve({**values, **({"output": output} if output else {})})
+    for name, flag in {"progress": progress, "fresh": fresh, "yes": yes, "repair": repair}.items():
+        if not isinstance(flag, bool):
+            raise BadRequest(f"{name} must be True or False, got {flag!r}")
+    config = resolve(_values({**settings, **({"output": output} if output else {})}))
     report = _run(config, observer(not progress), fresh=fresh, yes=yes, check=check, repair=repair)
     for comparison in report.comparisons:
         if not comparison.agrees:
@@ -268,6 +273,12 @@ def search(
     if not report.complete:
         warnings.warn("unfinished; the same call continues the run", stacklevel=2)
     return Run(config.output)
+
+
+def _values(settings: Mapping[str, object]) -> dict[str, object]:
+    """Settings as the command line has them; numbers of numpy and paths are plain ones."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+    return {name.replace("_", "-"): str(value) if isinstance(value, Path) else value for name, value in plain.items()}
 
 
 def verify(run: Run | str) -> Verdict:
@@ -310,4 +321,7 @@ def estimate(
     from .studies.estimate import Goal, estimate_json
     from .studies.estimate import estimate as _estimate
 
-    return estimate_json(_estimate(resolve(settings), Goal(seconds, error, descents)))
+    values = _values(settings)
+    for name in values:
+        one_of("a setting of estimate", name, ("size", "variant", "start", "seed", "workers", "address"))
+    return estimate_json(_estimate(resolve(values), Goal(seconds, error, descents)))

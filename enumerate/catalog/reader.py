@@ -102,8 +102,15 @@ class Run:
 
     @cached_property
     def progress(self) -> list[JobProgress]:
-        """The jobs of the run and where each stands by these records."""
-        return progress_of(self.storage, self.plan, self.record_lists, self._read_record)
+        """The jobs of the run and where each stands by these records. A run at work may replace some while we look."""
+        while True:
+            listed = self.record_lists
+            try:
+                return progress_of(self.storage, self.plan, listed, self._read_record)
+            except Damaged:
+                del self.record_lists
+                if self.record_lists == listed:
+                    raise
 
     def records(self, job: JobProgress) -> Iterator[SliceResult]:
         return records(self.storage, job, self._read_record)

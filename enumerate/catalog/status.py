@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..ledger.layout import MANIFEST, PULSE
+from ..ledger.records import refuse_missing
 from ..ledger.storage import is_url, open_storage
 from ..model.errors import BadRequest, Damaged, Locked
 from ..model.jobs import have_starts
@@ -18,7 +19,7 @@ from ..search.strategy import command_of
 from .reader import Run
 
 AT_WORK, KILLED, STOPPED, COMPLETE = "at work", "killed", "stopped", "complete"
-DAMAGED, OTHER_VERSION = "damaged", "other version"
+DAMAGED, OTHER_VERSION, UNREADABLE = "damaged", "other version", "unreadable"
 
 
 def state_of(run: Run) -> str:
@@ -36,15 +37,16 @@ def status_of(output: str) -> dict[str, Any]:
     """What is known of a run without reading its parts; `problem` if nothing is."""
     try:
         return _status(Run(output))
-    except (Damaged, BadRequest) as error:
+    except (Damaged, BadRequest, OSError) as error:
         if not is_run(output):
             raise
-        state = DAMAGED if isinstance(error, Damaged) else OTHER_VERSION
+        state = DAMAGED if isinstance(error, Damaged) else UNREADABLE if isinstance(error, OSError) else OTHER_VERSION
         return {"run": output, "state": state, "problem": str(error)}
 
 
 def _status(run: Run) -> dict[str, Any]:
     config = run.config
+    refuse_missing(run.storage, run.progress, run.manifest.concluded)
     state, totals = state_of(run), run.totals()
     left = [job.job.group for job in run.progress if job.next_slice(config) is not None]
     rows = {job.job.group for job in run.progress}
@@ -69,11 +71,27 @@ def _status(run: Run) -> dict[str, Any]:
 
 def pulse_of(run: Run) -> dict[str, Any] | None:
     """What the coordinator last wrote about its work; nothing of an earlier one."""
-    with suppress(Damaged, ValueError):
-        found = json.loads(run.storage.read(PULSE))
-        if isinstance(found, dict) and found.get("epoch") == run.manifest.epoch:
+    with suppress(Damaged, ValueError, RecursionError):
+        found = json.loads(run.storage.read(PULSE), parse_constant=_refuse_constant)
+        if isinstance(found, dict) and found.get("epoch") == run.manifest.epoch and _is_whole(found):
             return found
     return None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"not a number: {name}")
+
+
+def _is_whole(pulse: dict[str, Any]) -> bool:
+    """Whether it has what is shown of it: it is not sealed, and somebody may have written anything."""
+    numbers = [pulse.get(name) for name in ("share", "workers", "lost", "pid")]
+    recent, left, tasks = pulse.get("recent"), pulse.get("seconds_left"), pulse.get("quarantined")
+    numbers += [recent.get(name) for name in ("tours", "iterations")] if isinstance(recent, dict) else [None]
+    numbers += [] if left is None else [left]
+    texts = [*tasks, pulse.get("host"), pulse.get("written"), pulse.get("of")] if isinstance(tasks, list) else [None]
+    return all(isinstance(number, int | float) and abs(number) < 1e18 for number in numbers) and all(
+        isinstance(text, str) and text.isprintable() for text in texts
+    )
 
 
 def runs_in(folder: str) -> Iterator[dict[str, Any]]:

@@ -6,28 +6,31 @@ Heavy imports (numba, pyarrow) wait until a command needs them, so that `--help`
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
+import threading
 from typing import Literal
 
 from cyclopts import App, CycloptsError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from .. import __version__
-from ..model.errors import DONE, INTERRUPTED, BadRequest, EnumerateError, shortened
+from ..model.errors import DONE, INTERRUPTED, TERMINATED, BadRequest, EnumerateError, shortened
 from ..model.program import COMMAND, program
 from ..model.values import hint, refuse_no_text
 from .look import export, play, report, show, view
 from .measure import count, estimate, study
-from .request import with_settings
+from .request import read_once, with_settings
 from .runs import list_, status
 from .search import distinct, plan, search, verify
-from .speech import say
+from .speech import say, speak_json
 
 HELP = """Enumerate knight's tours: jobs for each start square, many workers, tours into Parquet.
 
 A run lives in one folder or object store. The same command continues it, a larger --max extends it, and it may be killed at any time.
 
-Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found, 5 locked by another process, 130 interrupted."""  # noqa: E501
+Exit codes: 0 done, 1 internal error, 2 bad request, 3 stopped and can be continued, 4 damage found, 5 locked by another process, 130 interrupted, 143 terminated."""  # noqa: E501
 
 EXAMPLES = """Examples:
   {0} --variant closed --size 8 --max 500000
@@ -82,6 +85,12 @@ def make_app(arguments: list[str]) -> App:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # until the end
+    speak_json("--log-json" in arguments)
+    read_once.cache_clear()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an ASCII terminal gets question marks, not an error
@@ -99,9 +108,17 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         say(f"error: {error if error.errno else error.strerror}")
         return BadRequest.exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         say(_INTERRUPTED.get(arguments[0] if arguments else "", _SEARCH_INTERRUPTED))
-        return INTERRUPTED
+        return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does; a search has handlers of its own."""
+
+
+def _terminated(_number: int, _frame: object) -> None:
+    raise Terminated
 
 
 def _one_line(app: App, error: CycloptsError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
@@ -69,13 +70,23 @@ _CONFIG = "config"
 _OF_A_CALL = ("fresh", "check", "yes", "repair", "distinct", "quiet", "json", "log-json")
 
 
+def config_file(path: str) -> dict[str, object]:
+    """Its keys. A pipe can be read only once."""
+    return read_toml(path) if os.path.isfile(path) else read_once(path)
+
+
+@functools.cache
+def read_once(path: str) -> dict[str, object]:
+    return read_toml(path)
+
+
 def config_of(request: Request) -> Config:
     """File and flags as one checked config."""
     path = request.get(_CONFIG)
     given = {key: value for key, value in request.items() if key != _CONFIG}
     if path is None:
         return resolve(given)
-    table = read_toml(str(path))
+    table = config_file(str(path))
     for key in table:
         if key in _OF_A_CALL:
             raise BadRequest(f"{key} is not a setting of a run, but of one call: give --{key} with the command")
@@ -108,7 +119,7 @@ def _strategy_in(words: Sequence[str]) -> Strategy:
         name, equals, value = word.partition("=")
         if name in flags:
             flags[name] = value if equals else following
-    named = flags["--strategy"] or (flags["--config"] and read_toml(flags["--config"]).get("strategy"))
+    named = flags["--strategy"] or (flags["--config"] and config_file(flags["--config"]).get("strategy"))
     return strategy_named(named if isinstance(named, str) and is_outside(named) else "")
 
 

@@ -60,6 +60,9 @@ def list_(folder: str = "output", *, json_: Json = False) -> None:
     for row in rows:
         table.add_row(*(row[i] for i in kept))
     tell(table)
+    for run in found:
+        if run["problem"]:
+            say(f"{run['run']}: {run['problem']}")
 
 
 def _no_runs(folder: str) -> str:
@@ -94,10 +97,17 @@ def _pulse_lines(pulse: dict[str, Any], state: str) -> Iterator[str]:
     from ..catalog.status import AT_WORK
 
     recent, left = pulse["recent"], pulse["seconds_left"]
-    written = datetime.fromisoformat(pulse["written"]).astimezone()
-    yield f"{pulse['share']:.1%} {pulse['of']} at {written:%H:%M:%S}, on {pulse['host']} (process {pulse['pid']})"
+    where = f"on {pulse['host']} (process {pulse['pid']})"
+    yield f"{pulse['share']:.1%} {pulse['of']} at {_time_of_day(pulse['written'])}, {where}"
     if state == AT_WORK:
         rate = f"{short(recent['tours'])} tours/s and {short(recent['iterations'])} iterations/s in the last minute"
         yield rate + (f", left {clock(left)}, ends at {ends_at(left)}" if left is not None else "")
     losses = f"{counted(pulse['workers'], 'worker')}, {pulse['lost']} lost"
     yield losses + (f"; quarantined: {', '.join(pulse['quarantined'])}" if pulse["quarantined"] else "")
+
+
+def _time_of_day(written: str) -> str:
+    try:
+        return f"{datetime.fromisoformat(written).astimezone():%H:%M:%S}"
+    except ValueError:
+        return "an unknown time"

@@ -61,7 +61,11 @@ def search(
 
     stop = StopSignals(at_once=config.executor == "serial")
     report = run(config, observer(quiet, log_json), stop.heard, fresh, check, yes, repair)
-    classes = distinct_report(config.output, "", False, quiet, stop.check) if distinct and report.complete else None
+    classes = (
+        distinct_report(config.output, "", False, quiet or log_json, stop.check)
+        if distinct and report.complete
+        else None
+    )
     if json_:
         tell(json.dumps(report_json(report) | ({"distinct": classes.document} if classes else {}), indent=2))
     elif not quiet:

@@ -4,10 +4,12 @@ Ctrl-C and SIGTERM say to it.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -40,8 +42,20 @@ def terminal_width() -> int:
     return Console().width if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
 
 
+_as_json = False
+
+
+def speak_json(wanted: bool) -> None:
+    """From now on each line to standard error is a JSON object."""
+    global _as_json  # noqa: PLW0603  # standard error is one for the whole process
+    _as_json = wanted
+
+
 def say(line: str) -> None:
     """Print a line to standard error, if there is one."""
+    if _as_json:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        line = json.dumps({"time": now, "run": None, "event": "message", "text": line})
     if sys.stderr:
         with suppress(OSError):
             print(line, file=sys.stderr, flush=True)
@@ -49,11 +63,12 @@ def say(line: str) -> None:
 
 def save(path: str, content: bytes, force: bool) -> None:
     """Write a file; nothing is overwritten unasked."""
-    from ..view.export import refuse_existing
+    from ..view.export import complete_file, refuse_existing
 
     refuse_existing(path, force)
     try:
-        Path(path).write_bytes(content)
+        with complete_file(Path(path)) as stream:
+            stream.write(content)
     except OSError as error:
         raise BadRequest(f"cannot write the file: {path!r} ({error.strerror})") from None
     tell(f"wrote {path}")
@@ -82,7 +97,7 @@ class StopSignals:
         if self.name == "Ctrl-C":
             raise KeyboardInterrupt
         if self.name:
-            raise Stopped(f"stopped ({self.name}): everything finished is kept")
+            raise Stopped(f"stopped ({self.name})")
 
     @property
     def exit_code(self) -> int:

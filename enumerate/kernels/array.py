@@ -113,26 +113,27 @@ def inherit(end, lanes, lane, at, offsets, variant):
     return end
 
 
-def _kernel(fixed, shuffles):
-    @njit(inline="always")
-    def choose(offsets, real, rules, at, candidates, lanes, hashed):
-        """The lane to try first after a square."""
-        if has_one(candidates):
-            return lowest(candidates)
-        if shuffles and is_shuffled(hashed, rules[SHUFFLE_BELOW]):
-            best, rest = lowest(candidates), candidates & (candidates - ONE)
-            best_key = shuffle_key(hashed, real[at + offsets[best >> uint64(3)]])
-            while rest:
-                lane = lowest(rest)
-                rest &= rest - ONE
-                key = shuffle_key(hashed, real[at + offsets[lane >> uint64(3)]])
-                if key < best_key:
-                    best, best_key = lane, key
-            return best
-        if fixed:
-            return lowest(candidates)
-        return fewest(candidates, lanes_with(lanes, 0), lanes_with(lanes, 1), lanes_with(lanes, 2))
+@njit(inline="always")
+def _choose(offsets, real, rules, at, candidates, lanes, hashed, fixed, shuffles):
+    """The lane to try first after a square."""
+    if has_one(candidates):
+        return lowest(candidates)
+    if shuffles and is_shuffled(hashed, rules[SHUFFLE_BELOW]):
+        best, rest = lowest(candidates), candidates & (candidates - ONE)
+        best_key = shuffle_key(hashed, real[at + offsets[best >> uint64(3)]])
+        while rest:
+            lane = lowest(rest)
+            rest &= rest - ONE
+            key = shuffle_key(hashed, real[at + offsets[lane >> uint64(3)]])
+            if key < best_key:
+                best, best_key = lane, key
+        return best
+    if fixed:
+        return lowest(candidates)
+    return fewest(candidates, lanes_with(lanes, 0), lanes_with(lanes, 1), lanes_with(lanes, 2))
 
+
+def _kernel(fixed, shuffles):  # a function that closed over a jitted one would be compiled at every start
     @njit(nogil=True)
     def search(
         offsets, state, real, rules, registers, path, place, pairs, stack, hashes,
@@ -163,7 +164,7 @@ def _kernel(fixed, shuffles):
                     break
 
                 # Step 3. Go on to the first of them.
-                lane = choose(offsets, real, rules, at, candidates, lanes, hashes[depth])
+                lane = _choose(offsets, real, rules, at, candidates, lanes, hashes[depth], fixed, shuffles)
                 stack[depth, UNTRIED] = candidates ^ (ONE << lane)
                 if prune:
                     end = inherit(end, lanes, lane, at, offsets, variant)
@@ -199,7 +200,7 @@ def _kernel(fixed, shuffles):
                 reason = EXHAUSTED
                 break
             at, lanes, end = stack[depth, PLACED], stack[depth, LANES], stack[depth, KNOWN_END]
-            lane = choose(offsets, real, rules, at, candidates, lanes, hashes[depth])
+            lane = _choose(offsets, real, rules, at, candidates, lanes, hashes[depth], fixed, shuffles)
             stack[depth, UNTRIED] = candidates ^ (ONE << lane)
             if prune:
                 end = inherit(end, lanes, lane, at, offsets, variant)
@@ -229,7 +230,7 @@ def _kernel(fixed, shuffles):
             candidates = lane_children(lanes, squares - 1 - depth, state[start] & COUNT, end, variant, prune)
             lane, picked = ZERO, ZERO
             while candidates and picked != following:
-                lane = choose(offsets, real, rules, at, candidates, lanes, hashed)
+                lane = _choose(offsets, real, rules, at, candidates, lanes, hashed, fixed, shuffles)
                 candidates ^= ONE << lane
                 picked = at + offsets[lane >> uint64(3)]
             if picked != following:

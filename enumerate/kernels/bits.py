@@ -96,18 +96,19 @@ def _shuffled_first(candidates, hashed):
     return best
 
 
-def _kernel(fixed, shuffles):
-    @njit(inline="always")
-    def choose(neighbours, rules, path, depth, candidates, ones, twos, fours, hashes):
-        """The candidate to try first after the path."""
-        if has_one(candidates):
-            return lowest(candidates)
-        if shuffles and is_shuffled(hashes[depth], rules[SHUFFLE_BELOW]):
-            return _shuffled_first(candidates, hashes[depth])
-        if fixed:
-            return _first_move(neighbours, path[depth], candidates)
-        return fewest(candidates, ones, twos, fours)
+@njit(inline="always")
+def _choose(neighbours, rules, path, depth, candidates, ones, twos, fours, hashes, fixed, shuffles):
+    """The candidate to try first after the path."""
+    if has_one(candidates):
+        return lowest(candidates)
+    if shuffles and is_shuffled(hashes[depth], rules[SHUFFLE_BELOW]):
+        return _shuffled_first(candidates, hashes[depth])
+    if fixed:
+        return _first_move(neighbours, path[depth], candidates)
+    return fewest(candidates, ones, twos, fours)
 
+
+def _kernel(fixed, shuffles):  # a function that closed over a jitted one would be compiled at every start
     @njit(nogil=True)
     def search(
         attacks, neighbours, rules, registers, path, place, pairs, stack, hashes,
@@ -154,7 +155,9 @@ def _kernel(fixed, shuffles):
                         break
 
                     # Step 3. Go on to the first of them.
-                    square = choose(neighbours, rules, path, depth, candidates, ones, twos, fours, hashes)
+                    square = _choose(
+                        neighbours, rules, path, depth, candidates, ones, twos, fours, hashes, fixed, shuffles
+                    )
                     if not has_one(candidates):
                         stack[depth, UNVISITED], stack[depth, UNTRIED] = unvisited, candidates ^ (ONE << square)
                         stack[depth, ONES], stack[depth, TWOS], stack[depth, FOURS] = ones, twos, fours
@@ -183,7 +186,7 @@ def _kernel(fixed, shuffles):
                 depth = np.int64(highest(opened))
                 unvisited, untried = stack[depth, UNVISITED], stack[depth, UNTRIED]
                 ones, twos, fours = stack[depth, ONES], stack[depth, TWOS], stack[depth, FOURS]
-                square = choose(neighbours, rules, path, depth, untried, ones, twos, fours, hashes)
+                square = _choose(neighbours, rules, path, depth, untried, ones, twos, fours, hashes, fixed, shuffles)
                 untried ^= ONE << square
                 stack[depth, UNTRIED] = untried
                 if untried == ZERO:
@@ -224,7 +227,7 @@ def _kernel(fixed, shuffles):
                 return EXHAUSTED if depth + 1 < prefix else BAD_CURSOR
             picked = uint64(64)
             while picked != following:
-                picked = choose(neighbours, rules, path, depth, candidates, ones, twos, fours, hashes)
+                picked = _choose(neighbours, rules, path, depth, candidates, ones, twos, fours, hashes, fixed, shuffles)
                 candidates ^= ONE << picked
             if candidates and depth + 1 >= prefix:
                 stack[depth, UNVISITED], stack[depth, UNTRIED] = unvisited, candidates

@@ -19,7 +19,7 @@ from ..model.config import Config
 from ..model.errors import Damaged
 from ..model.jobs import BUDGET, EXHAUSTED, FULL, Job, Part, Slice, SliceResult, Totals
 from .layout import COMMITS, parse_record_name, record_name
-from .manifest import seal, unseal
+from .manifest import Extent, seal, unseal
 from .storage import Storage
 
 READERS = 32  # of records or parts at a time: on an object store they mostly wait
@@ -213,3 +213,20 @@ def records(storage: Storage, progress: JobProgress, read: ReadRecord = read_rec
         result = read(storage, record_name(progress.job.number, number, cut))
         job.add(result)
         yield result
+
+
+def extent_of(progress: Sequence[JobProgress]) -> Extent:
+    """What the records of these jobs count."""
+    totals = [job.total for job in progress]
+    slices = sum(job.slices for job in progress)
+    return Extent(slices, sum(total.parts for total in totals), sum(total.bytes for total in totals))
+
+
+def refuse_missing(storage: Storage, progress: Sequence[JobProgress], least: Extent) -> None:
+    """A listing may be empty or old: then nothing of it is true, and nothing may be removed."""
+    there = extent_of(progress)
+    if there.records < least.records or there.parts < least.parts:
+        raise Damaged(
+            f"missing, found {there.records:,} records and {there.parts:,} parts, expected at least {least.records:,}"
+            f" and {least.parts:,}: {storage.where(COMMITS)}; --repair searches the missing slices again"
+        )

@@ -6,9 +6,11 @@ import re
 
 DONE = 0
 INTERRUPTED = 130
+TERMINATED = 143
 
 
-_LONG = re.compile(r"'[^']{200,}'|\S{200,}")  # paths may be longer than other values
+_LONG = re.compile(r"'[^']{200,}'|\"[^\"]{200,}\"|\S{200,}")  # paths may be longer than other values
+_LONGEST = 1_000  # of a whole text
 
 
 class EnumerateError(Exception):
@@ -46,4 +48,5 @@ class Locked(EnumerateError):
 
 def shortened(text: str) -> str:
     """The text with the values in it cut to a length that can be read."""
-    return _LONG.sub(lambda value: value[0][:60] + "…" + "'" * value[0].startswith("'"), text)
+    text = _LONG.sub(lambda value: value[0][:60] + "…" + value[0][-1:] * (value[0][0] in "'\""), text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

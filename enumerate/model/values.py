@@ -61,11 +61,17 @@ def parse_bytes(text: str) -> int:
     return int(float(number) * (1024 if binary else 1000) ** "_kmgt".index(unit or "_"))
 
 
+_MOST_TOML = 10_000_000  # bytes
+
+
 def read_toml(path: str) -> dict[str, object]:
     """The keys of a config file. Unknown ones are found by `search.strategy.resolve`."""
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            content = file.read(_MOST_TOML + 1)
+        if len(content) > _MOST_TOML:
+            raise BadRequest(f"the config file is too large: {path!r}")
+        return tomllib.loads(content.decode())
     except OSError as error:
         raise BadRequest(f"cannot read the config file: {path!r} ({error.strerror})") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or absurd numbers and depths

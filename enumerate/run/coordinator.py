@@ -15,7 +15,7 @@ from ..catalog.reader import plan_of
 from ..executors.events import Executor, Finished
 from ..executors.make import make_executor
 from ..ledger.guide import write_guide
-from ..ledger.records import JobProgress
+from ..ledger.records import JobProgress, extent_of
 from ..ledger.storage import free_bytes, is_url, stopped_by_storage
 from ..ledger.summary import is_current, remove_summary, summary_table, write_summary
 from ..model.config import Config
@@ -29,7 +29,7 @@ from .handshake import Handshake
 from .opening import Held, Opened, held, opened
 from .pulse import Pulse
 from .report import Report, SliceEvent, reconcile
-from .tidying import SIZES, SUMS, extent_of, tidied
+from .tidying import SIZES, SUMS, tidied
 from .worker import run_slice
 
 

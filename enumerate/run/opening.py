@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..ledger import layout
 from ..ledger.guide import write_guide
 from ..ledger.manifest import Manifest, create_manifest, read_manifest, refuse_other_epoch, replace_manifest, write_plan
-from ..ledger.records import JobProgress
+from ..ledger.records import JobProgress, extent_of
 from ..ledger.storage import Folder, Storage, open_storage
 from ..ledger.summary import FILES
 from ..model.config import Config
@@ -21,7 +21,7 @@ from ..model.jobs import Job
 from ..model.settings import SPLIT_AUTO
 from ..plan.plan import needs_estimates
 from ..search.strategy import can_split, settled
-from .tidying import check_parts, extent_of, tidied
+from .tidying import check_parts, tidied
 
 CONCLUDING = "concluding"  # the epoch of a coordinator that tidies up at its end
 

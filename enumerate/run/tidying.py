@@ -7,10 +7,20 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ..ledger.layout import COMMITS, PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
+from ..ledger.layout import PART_FOLDERS, STAGING, PartName, parse_part_name, record_name
 from ..ledger.manifest import Extent
 from ..ledger.parts import check_part
-from ..ledger.records import READERS, JobProgress, RecordList, name_of, progress_of, read_record, record_lists, records
+from ..ledger.records import (
+    READERS,
+    JobProgress,
+    RecordList,
+    name_of,
+    progress_of,
+    read_record,
+    record_lists,
+    records,
+    refuse_missing,
+)
 from ..ledger.storage import Storage, is_url
 from ..model.config import usable_cores
 from ..model.errors import Damaged
@@ -32,7 +42,7 @@ def tidied(
     parts = {name: part for name, part, _ in _parts(storage, by_number)}
     unrecorded = {name: part for name, part in parts.items() if not _is_recorded(name, part, found, by_number)}
     if least is not None:
-        _refuse_missing(storage, progress, least)
+        refuse_missing(storage, progress, least)
         _refuse_orphans(unrecorded, by_number)
     storage.remove([name for name, _ in storage.entries(STAGING)])
     storage.remove(unrecorded)
@@ -45,23 +55,6 @@ def tidied(
     if unrecorded:
         notice(f"removed {len(unrecorded):,} unrecorded parts of lost workers; their slices are searched again")
     return progress
-
-
-def extent_of(progress: Sequence[JobProgress]) -> Extent:
-    """What the records of these jobs count."""
-    totals = [job.total for job in progress]
-    slices = sum(job.slices for job in progress)
-    return Extent(slices, sum(total.parts for total in totals), sum(total.bytes for total in totals))
-
-
-def _refuse_missing(storage: Storage, progress: Sequence[JobProgress], least: Extent) -> None:
-    """A listing may be empty or old: then nothing of it is true, and nothing may be removed."""
-    there = extent_of(progress)
-    if there.records < least.records or there.parts < least.parts:
-        raise Damaged(
-            f"missing, found {there.records:,} records and {there.parts:,} parts, expected at least {least.records:,}"
-            f" and {least.parts:,}: {storage.where(COMMITS)}; --repair searches the missing slices again"
-        )
 
 
 def _refuse_orphans(unrecorded: Mapping[str, PartName], progress: Mapping[int, JobProgress]) -> None:

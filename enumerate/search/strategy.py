@@ -123,8 +123,8 @@ def strategy_named(name: str) -> Strategy:
         sys.path.append(os.getcwd())  # as if it was started by python -m, whatever started it
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # it is somebody else's file
-        raise BadRequest(f"cannot load the strategy {name!r} ({error})") from None
+    except (Exception, SystemExit) as error:  # it is somebody else's file
+        raise BadRequest(f"cannot load the strategy {name!r} ({' '.join(str(error).split())})") from None
     if not isinstance(found, Strategy):
         raise BadRequest(f"not a strategy but a {type(found).__name__}: {name!r}")
     return found

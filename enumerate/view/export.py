@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from ..model.batch import Batch
 from ..model.board import Board
 from ..model.errors import BadRequest
 from ..model.tour import SYMMETRIES, as_text
-from ..model.values import one_of
+from ..model.values import in_range, one_of
 from ..search.strategy import strategy_of
 from .picture import SVG_SQUARES, tour_svg
 
@@ -135,8 +138,7 @@ class Choice:
             one_of("files-by", self.files_by, FILES_BY)
         if self.files_by and self.format == "svg":
             raise BadRequest("--files-by does not apply to svg, which writes a file for each tour")
-        if self.limit < 0:
-            raise BadRequest(f"limit must be a whole number from 0 (all tours), got {self.limit}")
+        in_range("limit", self.limit, 0, 2**63 - 1, "0: all tours")
 
 
 Advance = Callable[[float], object]
@@ -161,6 +163,8 @@ def export(
         _refuse_pictures(run, choice)
     if choice.files_by or choice.format == "svg":
         return _export_folder(run, choice, tours, _new_folder(output, choice.force))
+    if os.path.isdir(output):
+        raise BadRequest(f"output must be a file, and this is a folder: {output!r}")
     refuse_existing(output, choice.force)
     return _export_file(run, choice, tours, Path(output))
 
@@ -200,29 +204,46 @@ def _header(run: Run, choice: Choice) -> str:
 
 
 def _export_file(run: Run, choice: Choice, tours: Iterable[Exported], path: Path) -> tuple[int, list[Path]]:
-    """The file gets its name when it is complete."""
-    if path.exists() and not path.is_file():  # a pipe, or /dev/stdout
-        with open(path, "w", encoding="utf-8", newline="\n") as stream:
-            return _write(run, choice, tours, stream), [path]
-    staged = path.with_name(path.name + ".part")
+    with complete_file(path) as binary:
+        stream = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+        written = _write(run, choice, tours, stream)
+        stream.detach()
+    return written, [path]
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that gets its name when it is complete, so that what was there is not lost; a pipe is written to."""
+    if path.exists() and not path.is_file():  # a pipe, or /dev/stdout; a folder is refused
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    path = Path(os.path.realpath(path))  # a link stays one
+    staged = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(staged, "w", encoding="utf-8", newline="\n") as stream:
-            written = _write(run, choice, tours, stream)
+        with open(staged, "xb") as stream:
+            yield stream
         os.replace(staged, path)
     finally:
         staged.unlink(missing_ok=True)
-    return written, [path]
 
 
 def _export_folder(run: Run, choice: Choice, tours: Iterable[Exported], folder: Path) -> tuple[int, list[Path]]:
     """A file for each picture, start square or kind; of these also a table of counts, and of kinds one of times."""
     counts: dict[str, int] = {}
-    for name, group in groupby(tours, lambda tour: tour.file(choice.files_by)):
-        path = folder / f"{name}.{choice.format}"
-        if name not in counts:
-            path.unlink(missing_ok=True)
-        with open(path, "a", encoding="utf-8", newline="\n") as stream:
-            counts[name] = counts.get(name, 0) + _write(run, choice, group, stream, header=name not in counts)
+    try:
+        for name, group in groupby(tours, lambda tour: tour.file(choice.files_by)):
+            path = folder / f"{name}.{choice.format}"
+            is_new = name not in counts
+            if is_new:
+                path.unlink(missing_ok=True)
+                counts[name] = 0
+            with open(path, "a", encoding="utf-8", newline="\n") as stream:
+                counts[name] += _write(run, choice, group, stream, header=is_new)
+    except BaseException:  # the same command must not find the half of it
+        for name in counts:
+            (folder / f"{name}.{choice.format}").unlink(missing_ok=True)
+        raise
     tables = {}
     if choice.files_by:
         tables[COUNTS] = _csv_text([(choice.files_by, "tours"), *counts.items(), ("total", sum(counts.values()))])

@@ -199,7 +199,7 @@ def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsy
         (["--files-by", "start"], "several files need a folder; give --output"),
         (["--format", "svg"], "several files need a folder; give --output"),
         (["--format", "svg", "--files-by", "start", "--output", "x"], "--files-by does not apply to svg"),
-        (["--limit", "-1"], "limit must be a whole number from 0 (all tours), got -1"),
+        (["--limit", "-1"], "limit must be a whole number from 0 to 9,223,372,036,854,775,807 (0: all tours), got -1"),
         (["--start", "z1"], "no such square on the 3x10 board"),
         (["--variant", "round"], "variant must be open or closed, got 'round'"),
         (["--output", "no/such/folder.txt"], "cannot write: 'no/such/folder.txt'"),

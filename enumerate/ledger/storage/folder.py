@@ -47,7 +47,7 @@ class Folder:
             raise Damaged(f"cannot be read ({error.strerror or error}): {name}") from None
 
     def entries(self, folder: str) -> Iterator[tuple[str, int]]:
-        for parent, _, files in os.walk(self.path(folder)):
+        for parent, _, files in os.walk(self.path(folder), onerror=_refuse_unlistable):
             for file in files:
                 path = os.path.join(parent, file)
                 with contextlib.suppress(FileNotFoundError):  # it was removed while we looked
@@ -212,3 +212,9 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _refuse_unlistable(error: OSError) -> None:
+    """What cannot be listed is not empty: nothing in it may be taken for missing. It may not be there yet."""
+    if not isinstance(error, FileNotFoundError):
+        raise error

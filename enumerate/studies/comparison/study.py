@@ -15,7 +15,7 @@ import pyarrow as pa
 from ...catalog.reader import Run
 from ...executors.events import Executor, Finished, Quarantined, Started, trouble
 from ...executors.make import make_executor
-from ...ledger.layout import STAGING
+from ...ledger.layout import MANIFEST, STAGING
 from ...ledger.storage import Storage, is_url, open_storage, stopped_by_storage
 from ...ledger.summary import encode_csv, encode_parquet
 from ...model.config import Config
@@ -68,6 +68,8 @@ def study(
     except OSError as error:
         raise BadRequest(f"cannot write to the output: {folder!r} ({error.strerror})") from None
     storage, shared = open_storage(folder), os.path.abspath(folder)  # other machines have other current folders
+    if storage.exists(MANIFEST):
+        raise BadRequest(f"output must be a folder of its own, and this is a run: {folder!r}")
     with storage.lock():
         with closing(make_executor(config, Handshake(shared))) as executor:
             for timed in (True, False):

@@ -6,6 +6,7 @@ JSON document.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -90,6 +91,7 @@ def refuse_unreachable(board: Board, wanted: list[tuple[str, int]], memory: int)
 
 def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: Effort) -> Census:
     """Count. `starts` are the requested squares and how many each stands for; none means the whole board."""
+    sys.set_int_max_str_digits(0)  # a count may have more digits than Python prints by itself
     wanted = problems(board, variant, starts)
     refuse_unreachable(board, wanted, effort.memory)
     began, figures, paths = time.perf_counter(), list[Figure](), None
@@ -99,7 +101,7 @@ def take_census(board: Board, variant: str, starts: Mapping[int, int], effort: E
         paths = count_paths(board, effort)
     found = {square: count_from(board, square, effort) for what, square in wanted if what == "from"}
     each = [_start(board, variant, cycles, found, square, squares) for square, squares in starts.items()]
-    if variant != "closed" and sum(starts.values()) == board.squares:
+    if variant != "closed" and sum(starts.values()) == board.length:
         paths = sum(start.squares * (start.open + start.closed) for start in each)
     if paths is not None:
         figures += _path_figures(board, paths, cycles)[variant == "open" :]
