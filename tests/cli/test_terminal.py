@@ -114,7 +114,7 @@ def called_run(folder):
 
 @pytest.mark.parametrize(("command", "title"), [
     (("verify",), "verifying"), (("distinct", "--count"), "distinct tours"),
-    (("export", "--output", "t.txt"), "exporting"),
+    (("export", "--start", "a1", "--output", "t.txt"), "exporting"),
 ])  # fmt: skip
 def test_a_log_sees_how_far_long_commands_are(tmp_path, monkeypatch, command, title):
     run = called_run(tmp_path)
