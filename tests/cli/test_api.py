@@ -15,7 +15,7 @@ import polars
 import pyarrow.compute as pc
 import pytest
 
-from enumerate.api import Run, search, verify
+from enumerate.api import Run, estimate, search, verify
 from enumerate.model.errors import BadRequest
 
 from ..support.commands import ROOT, wait_for
@@ -130,3 +130,18 @@ def test_what_the_command_refuses_the_library_refuses(tmp_path, monkeypatch):
     with pytest.raises(BadRequest):
         Run("nothing")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_flag_and_no_setting_is_refused(tmp_path):
+    with pytest.raises(BadRequest, match="fresh must be True or False, got 'no'"):
+        search(size=5, max=0, output=tmp_path / "run", fresh="no")
+    with pytest.raises(BadRequest, match=r"a setting of estimate must be .* got 'only'"):
+        estimate(only="symmetric", seconds=1)
+
+
+def test_numbers_of_numpy_and_paths_are_taken(tmp_path):
+    found = search(size=np.int64(5), start="a1", max=np.int32(0), write=np.bool_(True), output=tmp_path / "run")
+    assert len(found) == 304
+    assert str(found[np.uint8(200)]) == str(found[200])
+    with pytest.raises(TypeError):
+        found[1.5]

@@ -1,14 +1,19 @@
 """The command line as a user meets it: a bad request costs one line, exit code 2, and nothing on disk."""
 
+import json
+import os
+import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from enumerate import __version__
+from enumerate.cli.app import _INTERRUPTED
 
-from ..support.commands import called, command, environment_with
+from ..support.commands import arguments, called, command, environment_with, seconds_of, started, wait_for
 
 # What a user may type wrong, and what the one line must say.
 BAD = {
@@ -192,3 +197,44 @@ def test_flags_beat_the_config_file(tmp_path):
     assert done.returncode == 0
     assert "2 jobs, at most 9 iterations each" in done.stdout
     assert "open-5x6-a1+b1" in done.stdout
+
+
+def test_a_config_file_may_be_a_pipe(tmp_path):
+    words = arguments("plan", "--config", "/dev/stdin")
+    done = subprocess.run(words, input='size = 5\nstart = "a1"\n', cwd=tmp_path, env=environment_with(), text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.stderr == ""
+    assert "open tours on 5x5" in done.stdout
+
+
+def test_nobody_need_listen(tmp_path):
+    words = shlex.join(arguments("plan", "--size", "5"))
+    done = subprocess.run(["bash", "-c", f"exec {words} >&-"], cwd=tmp_path, env=environment_with(), check=False,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_sigterm_ends_a_command_with_its_own_words(tmp_path):
+    called("--size", "5", "--start", "a1", "--max", "0", "--executor", "serial", "--output", "run", cwd=tmp_path)
+    os.mkfifo(tmp_path / "pipe")  # nobody reads it: export waits
+    with started("export", "run", "--output", "pipe", cwd=tmp_path) as process:
+        wait_for(lambda: is_asleep(process.pid))
+        process.terminate()
+        assert process.wait(30) == 143
+        assert process.stderr.read() == f"{_INTERRUPTED['export']}\n"
+
+
+def is_asleep(pid):
+    """For a second, after it has worked a little."""
+    if seconds_of(pid) < 0.2:
+        return False
+    before = seconds_of(pid)
+    time.sleep(1.0)
+    return seconds_of(pid) == before
+
+
+def test_with_log_json_errors_are_json_too(tmp_path):
+    done = called("--size", "nine", "--log-json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["text"].startswith("error: ")
+    assert called("--size", "nine", cwd=tmp_path).stderr.startswith("error: ")

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from enumerate.ledger.manifest import seal
+from enumerate.ledger.manifest import seal, unseal
 from enumerate.run.pulse import Pulse
 
 from ..support.commands import called, started, wait_for
@@ -110,3 +110,27 @@ def test_a_pulse_that_cannot_be_written_stops_nothing():
     beating.begin(config_for((5, 5)), [], 1)
     wait_for(lambda: disk.tried > 2)
     beating.end()
+
+
+@pytest.mark.parametrize("pulse", [
+    "", "[" * 200_000, "[]", "{}", '{"epoch": "0123"}', '{"epoch": "0123", "share": NaN}', "WHOLE, share: text",
+    "WHOLE, workers: null", "WHOLE, quarantined: 5", "WHOLE, recent: {}", "WHOLE, share: 1e300", "WHOLE, host: lines",
+    "WHOLE, written: never",
+], ids=lambda text: text[:40])  # fmt: skip
+def test_whatever_stands_in_a_pulse_a_status_is_said(tmp_path, pulse):
+    called("--size", "5", "--start", "a1", "--max", "0", "--executor", "serial", "--output", "run", cwd=tmp_path)
+    path = tmp_path / "run/_run/run.json"
+    path.write_bytes(seal(unseal(path.read_bytes(), "run.json") | {"epoch": "0123"}))
+    whole = {"epoch": "0123", "written": "2026-01-01T00:00:00+00:00", "host": "here", "pid": 1, "workers": 1, "lost": 0,
+             "quarantined": [], "share": 0.5, "of": "of the budget", "seconds_left": 1.0,
+             "recent": {"tours": 1.0, "iterations": 1.0}}  # fmt: skip
+    bad = {"share: text": {"share": "x"}, "workers: null": {"workers": None}, "quarantined: 5": {"quarantined": 5},
+           "recent: {}": {"recent": {}}, "share: 1e300": {"share": 1e300}, "host: lines": {"host": "a\nb"},
+           "written: never": {"written": "never"}}  # fmt: skip
+    text = json.dumps(whole | bad[pulse.removeprefix("WHOLE, ")]) if pulse.startswith("WHOLE") else pulse
+    (tmp_path / "run/_run/pulse.json").write_text(text, encoding="utf-8")
+    for words in (("status", "run"), ("list", ".")):
+        done = called(*words, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "killed" in done.stdout
+    assert status(tmp_path, "run")[1]["state"] == "killed"

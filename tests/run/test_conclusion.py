@@ -126,3 +126,37 @@ def test_a_run_of_an_earlier_format_is_refused_in_one_line(made):
     assert run_files(made) == before
     run(small(made), Silent(), fresh=True)
     assert verify(Run(made)).damage == []
+
+
+def test_records_that_cannot_be_listed_are_not_missing_and_no_part_is_removed(tmp_path):
+    """Of a run that was killed, so that no number of records is known: a file stands where their folder was."""
+    words = ("--size", "6", "--start", "a1,b1", "--max", "50k", "--slice-iterations", "20k", "--executor", "serial")
+    assert called(*words, "--output", "run", cwd=tmp_path).returncode == 0
+    place = tmp_path / "run"
+    document = unseal((place / "_run/run.json").read_bytes(), "run.json")
+    document |= {"epoch": "0123", "concluded": {"records": 0, "parts": 0, "bytes": 0}}
+    (place / "_run/run.json").write_bytes(seal(document))
+    (place / COMMITS).rename(place / "_run/elsewhere")
+    (place / COMMITS).write_text("in the way", encoding="utf-8")
+    parts = part_sums(place)
+    assert len(parts) > 2
+    for command in ((*words, "--output", "run"), ("verify", "run"), ("status", "run")):
+        done = called(*command, cwd=tmp_path)
+        assert done.returncode != 0
+        assert done.stderr.count("\n") == 1
+    assert part_sums(place) == parts
+
+
+def test_status_sees_that_records_are_missing(made, tmp_path):
+    move_away(made, records_of(made)[-1:])
+    done = called("status", made, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "missing, found " in done.stderr
+
+
+def test_a_run_that_is_extended_while_it_is_looked_at_is_read_again(place):
+    run_serially(small(place, max=2_500))  # the last slice is cut short, and its record superseded
+    looking = Run(place)
+    assert looking.record_lists
+    run(small(place, max=6_000), Silent())
+    assert sum(job.total.iterations for job in looking.progress) == Run(place).totals()["iterations"]

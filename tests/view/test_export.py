@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -183,6 +184,41 @@ def test_tours_that_were_only_counted_are_not_there(tmp_path, capsys, words):
     assert "were counted and not written" in capsys.readouterr().err
 
 
+def test_what_is_beside_the_output_stays_and_a_link_stays_a_link(place, tmp_path):
+    (tmp_path / "tours.csv.part").write_text("precious", encoding="utf-8")
+    (tmp_path / "link").symlink_to("tours.csv")
+    assert main(["export", str(place), "--limit", "2", "--output", str(tmp_path / "link")]) == 0
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "tours.csv", "tours.csv.part"]
+    assert (tmp_path / "tours.csv.part").read_text(encoding="utf-8") == "precious"
+
+
+def test_a_page_that_cannot_be_written_whole_leaves_the_one_that_is_there(place, tmp_path):
+    page = tmp_path / "run.html"
+    page.write_text("precious", encoding="utf-8")
+    words = shlex.join(arguments("report", place, "--output", page, "--force"))
+    done = subprocess.run(["bash", "-c", f"ulimit -f 4; trap '' XFSZ; exec {words}"], env=environment_with(),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert page.read_text(encoding="utf-8") == "precious"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_files_of_an_export_that_failed_are_not_in_the_way_of_the_next(place, tmp_path, monkeypatch):
+    form = exporting.FORMATS["csv"]
+
+    def failing(board, tour):
+        if tour.number > 300:
+            raise KeyboardInterrupt
+        return form(board, tour)
+
+    words = ["export", str(place), "--format", "csv", "--files-by", "start", "--output", str(tmp_path / "out")]
+    with monkeypatch.context() as patched:
+        patched.setitem(exporting.FORMATS, "csv", failing)
+        assert main(words) == 130
+    assert main(words) == 0
+
+
 def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsys):
     (tmp_path / "a1.csv").write_text("precious", encoding="utf-8")
     words = [place, "--format", "csv", "--files-by", "start", "--output", tmp_path]
@@ -195,6 +231,7 @@ def test_a_folder_with_files_is_exported_to_only_if_asked(place, tmp_path, capsy
     [
         (["--format", "xml"], "format must be txt, csv, jsonl or svg, got 'xml'"),
         (["--files-by", "file", "--output", "x"], "files-by must be start or kind, got 'file'"),
+        (["--output", "full"], "output must be a file, and this is a folder: 'full'"),
         (["--json"], "--json says what was written where; give --output"),
         (["--files-by", "start"], "several files need a folder; give --output"),
         (["--format", "svg"], "several files need a folder; give --output"),
