@@ -55,9 +55,10 @@ class Pulse:
     def _write(self) -> None:
         while not self.ended.wait(self.seconds):
             with suppress(OSError, EnumerateError):
-                self.storage.replace(PULSE, json.dumps(self._document(), indent=1).encode())
+                self.storage.replace(PULSE, json.dumps(self.document, indent=1).encode())
 
-    def _document(self) -> dict[str, object]:
+    @property
+    def document(self) -> dict[str, object]:
         return {
             "epoch": self.epoch,
             "written": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -7,9 +7,14 @@ import re
 import pyarrow as pa
 import pytest
 
+from enumerate.catalog.reader import Run
+from enumerate.catalog.status import status_of
 from enumerate.ledger.layout import README, SUMMARY_CSV, SUMMARY_JSON, SUMMARY_PARQUET, TOURS_SQL
 from enumerate.ledger.parts import distinct_schema, times_schema, tours_schema
+from enumerate.ledger.storage import open_storage
 from enumerate.ledger.summary import summary_schema, totals_of
+from enumerate.run.pulse import Pulse
+from enumerate.run.tally import Tally
 
 from ..support.commands import ROOT
 from ..support.runs import run_serially
@@ -56,3 +61,17 @@ def test_every_file_of_a_run_stands_there(tmp_path):
 def test_the_totals_are_the_columns_that_add_up():
     named = {*SCHEMAS["summary"].names, "rows"} - {"start", "row", "column", "job"}
     assert totals_of(SCHEMAS["summary"].empty_table()).keys() == named
+
+
+def keys_of(name):
+    table = re.search(rf"<!-- {name} -->\n(.*?)\n\n", TEXT, re.DOTALL)[1]
+    return {key for line in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", line.split("|")[1])}
+
+
+def test_every_key_of_a_status_and_of_a_pulse_stands_there(tmp_path):
+    config = config_for((5, 5), output=str(tmp_path / "run"), start="a1", max=5_000)
+    run_serially(config)
+    assert status_of(config.output).keys() == keys_of("status")
+    pulse = Pulse(open_storage(config.output), "epoch")
+    pulse.tally = Tally(config, Run(config.output).progress)
+    assert pulse.document.keys() == keys_of("pulse")
