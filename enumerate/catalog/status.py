@@ -23,11 +23,12 @@ DAMAGED, OTHER_VERSION, UNREADABLE = "damaged", "other version", "unreadable"
 
 
 def state_of(run: Run) -> str:
-    """An epoch is open while a coordinator works. If nobody holds the run meanwhile, it was lost."""
+    """An epoch is open while a coordinator works. If nobody holds the run meanwhile, it was lost, or has just ended."""
     if run.manifest.epoch:
         try:
             with run.storage.lock_for_reading():
-                return KILLED
+                now = Run(run.storage.output)
+                return KILLED if now.manifest.epoch else state_of(now)
         except Locked:
             return AT_WORK
     return COMPLETE if run.is_complete else STOPPED
@@ -45,9 +46,11 @@ def status_of(output: str) -> dict[str, Any]:
 
 
 def _status(run: Run) -> dict[str, Any]:
-    config = run.config
+    state = state_of(run)
+    if run.manifest.epoch and state in (COMPLETE, STOPPED):
+        run = Run(run.storage.output)  # it has just ended
+    config, totals = run.config, run.totals()
     refuse_missing(run.storage, run.progress, run.manifest.concluded)
-    state, totals = state_of(run), run.totals()
     left = [job.job.group for job in run.progress if job.next_slice(config) is not None]
     rows = {job.job.group for job in run.progress}
     return {

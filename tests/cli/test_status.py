@@ -7,6 +7,8 @@ import signal
 
 import pytest
 
+from enumerate.catalog.reader import Run
+from enumerate.catalog.status import state_of
 from enumerate.ledger.manifest import seal, unseal
 from enumerate.run.pulse import Pulse
 
@@ -59,6 +61,18 @@ def test_a_stopped_and_a_complete_run(tmp_path):
     code, found = status(tmp_path)  # the latest in output/
     assert (code, found["state"], found["tours"]) == (0, "complete", 1728)
     assert found["rows_done"] == found["rows"] == 25
+
+
+def test_a_run_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
+    called("--size", "5", "--start", "a1", "--max", "0", "--executor", "serial", "--output", "run", cwd=tmp_path)
+    path = tmp_path / "run/_run/run.json"
+    concluded = path.read_bytes()
+    path.write_bytes(seal(unseal(concluded, "run.json") | {"epoch": "0123"}))
+    looking = Run(tmp_path / "run")
+    assert looking.manifest.epoch == "0123"
+    assert state_of(looking) == "killed"
+    path.write_bytes(concluded)
+    assert state_of(looking) == "complete"
 
 
 def test_a_damaged_run_is_named_with_exit_code_4(tmp_path):

@@ -205,10 +205,11 @@ def test_puts_that_break_in_the_middle_are_repeated(server, tmp_path, monkeypatc
 
 
 def test_a_second_coordinator_is_refused_and_a_killed_one_is_followed(s3_place, tmp_path):
-    assert command(*LONG, "--output", "run", "--quiet", cwd=tmp_path).returncode == 0
-    process = begin((*LONG, "--workers", 1), s3_place, {}, tmp_path)
+    longer = (*LONG[:-1], 2_400_000_000)
+    assert command(*longer, "--output", "run", "--quiet", cwd=tmp_path).returncode == 0
+    process = begin((*longer, "--workers", 1), s3_place, {}, tmp_path)
     wait_for_records(s3_place, 1, process)
-    for words in ((*LONG, "--output", s3_place), ("verify", s3_place)):
+    for words in ((*longer, "--output", s3_place), ("verify", s3_place)):
         second = command(*words, cwd=tmp_path)
         assert second.returncode == 5, second.stderr
         assert "another process is working on this run" in second.stderr
@@ -216,7 +217,7 @@ def test_a_second_coordinator_is_refused_and_a_killed_one_is_followed(s3_place, 
     process.kill()
     process.communicate()
     assert status(s3_place, tmp_path) == (s3_place, "killed")
-    done = command(*LONG, "--output", s3_place, cwd=tmp_path)
+    done = command(*longer, "--output", s3_place, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert_sound(s3_place, {}, tmp_path, part_sums(tmp_path / "run"))
 
