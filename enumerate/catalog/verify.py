@@ -106,7 +106,7 @@ def _jobs(
     with ThreadPoolExecutor(usable_cores()) as pool:
         try:
             yield from pool.map(lambda job: _job(run, job, found[job.number], recorded), run.plan)
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C here or in a reader, or whoever asks wants no more
             interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

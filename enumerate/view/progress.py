@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -208,12 +209,13 @@ def shares(title: str, quiet: bool, check: Callable[[], None] = lambda: None) ->
     shown = observer(quiet)
     with Progress(console=shown.console, transient=True) if isinstance(shown, Fancy) else nullcontext() as bar:
         task = bar.add_task(title, total=1.0) if bar else None
-        now_and_then, done = _every_ten_seconds(shown.notice), 0.0
+        now_and_then, done, lock = _every_ten_seconds(shown.notice), 0.0, threading.Lock()
 
-        def advance(share: float) -> None:
+        def advance(share: float) -> None:  # threads may call it
             nonlocal done
             check()
-            done += share
+            with lock:
+                done += share
             if bar and task is not None:
                 bar.update(task, completed=done)
             else:
