@@ -58,7 +58,7 @@ def test_a_script_without_a_main_guard_searches_once_with_worker_processes(tmp_p
 
 
 def test_an_interrupted_search_is_continued_by_the_same_call(tmp_path):
-    same = {"size": 8, "start": "a1,c3,d4", "prune": False, "max": 100_000_000, "slice_iterations": 2_000_000}
+    same = {"size": 8, "start": "a1,c3,d4", "prune": False, "max": 500_000_000, "slice_iterations": 10_000_000}
     call = f"search(**{same}, output='run')"
     with script(["-c", f"from enumerate.api import search\n{call}"], tmp_path, start_new_session=True) as process:
         wait_for(lambda: len(list(tmp_path.glob("run/_run/commits/*"))) > 1)

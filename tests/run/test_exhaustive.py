@@ -470,11 +470,11 @@ def test_progress_beyond_any_estimate_is_a_number(size):
 # Machine code
 
 STATS = """
-from enumerate.kernels import depth_first
+from enumerate.kernels import bits
 from tests.support.searches import config_for, search
 search(config_for((5, 5)), 0)
 for name in ("search_bits", "resume_bits"):
-    stats = getattr(depth_first, name).stats
+    stats = getattr(bits, name).stats
     print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 

@@ -205,7 +205,7 @@ def test_puts_that_break_in_the_middle_are_repeated(server, tmp_path, monkeypatc
 
 
 def test_a_second_coordinator_is_refused_and_a_killed_one_is_followed(s3_place, tmp_path):
-    longer = (*LONG[:-1], 2_400_000_000)
+    longer = (*LONG[:-1], 1_200_000_000)
     assert command(*longer, "--output", "run", "--quiet", cwd=tmp_path).returncode == 0
     process = begin((*longer, "--workers", 1), s3_place, {}, tmp_path)
     wait_for_records(s3_place, 1, process)
