@@ -91,8 +91,8 @@ class RayPool(Generic[A]):
         self._look()
         now, taken = time.monotonic(), Counter(worker.at.id for worker in hired)
         free = {node.id: node.slots - taken[node.id] for node in self.nodes.values() if node.slots > taken[node.id]}
-        if not free or len(hired) >= self.most:
-            return None
+        if not free or len(hired) >= self.most or not self.connection.head_answers():
+            return None  # without its head Ray would wait here for a minute, then end this process
         best = max(free, key=lambda node: (self.doubtful.get(node, now) <= now, free[node]))
         return RayWorker(self.nodes[best], pickle.dumps(work), pickle.dumps(self.handshake.question()))
 
