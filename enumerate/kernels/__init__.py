@@ -20,3 +20,8 @@ ASYMMETRIC, PATH_180, CLOSED_180, CLOSED_90, CLOSED_REFLECTION = 0, 1, 2, 3, 4
 ALL_TOURS, ONLY_STRUCTURED, ONLY_SYMMETRIC = 0, 1, 2
 
 NOWHERE = -1  # no square
+
+# What the arrays of a depth-first search look like: words of a row of its stack, and in `array` the border of the board
+# and the bit of a square's byte that says it is visited.
+STACK_WORDS = {"bits": 5, "array": 4}
+BORDER, VISITED = 2, 128

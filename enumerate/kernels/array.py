@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from numba import njit, uint64
 
-from . import BAD_CURSOR, BATCH_FULL, BOTH, CLOSED, EXHAUSTED, GOING_ON, LIMIT_REACHED
+from . import BAD_CURSOR, BATCH_FULL, BORDER, BOTH, CLOSED, EXHAUSTED, GOING_ON, LIMIT_REACHED, VISITED
 from .common import ONE, ZERO, lowest
 from .depth_first import (
     CHANGED,
@@ -40,12 +40,11 @@ from .depth_first import (
     shuffle_key,
 )
 
-VISITED, NEAR, COUNT = 128, 64, 15  # bits of a byte of state
-BORDER = 2
+NEAR, COUNT = 64, 15  # bits of a byte of state, beside VISITED
 
 # Columns of the stack, which has a row for each depth: the square in the board with its border, its lanes, the lanes
 # of its candidates that are left, and the end that was known there.
-PLACED, LANES, UNTRIED, KNOWN_END, STACK = range(5)
+PLACED, LANES, UNTRIED, KNOWN_END = range(4)
 
 _LANES = uint64(0x0101010101010101)
 

@@ -41,7 +41,7 @@ from .depth_first import (
 )
 
 # Columns of the stack, which has a row for each depth.
-UNVISITED, ONES, TWOS, FOURS, UNTRIED, STACK = range(6)
+UNVISITED, ONES, TWOS, FOURS, UNTRIED = range(5)
 
 
 @njit(inline="always")

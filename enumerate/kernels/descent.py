@@ -21,7 +21,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from .array import COUNT, VISITED, bordered, give_back, inherit, lane_children, mark_near, take
+from . import VISITED
+from .array import COUNT, bordered, give_back, inherit, lane_children, mark_near, take
 from .bits import children, lonely, one_less, planes_of
 from .common import ONE, ZERO, lowest, mix, nth_bit, popcount
 from .depth_first import COLS, EVERY, PRUNE, VARIANT

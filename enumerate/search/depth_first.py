@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..kernels import NOWHERE
+from ..kernels import BORDER, NOWHERE, STACK_WORDS, VISITED
 from ..kernels.cache import load_kernel
 from ..model.batch import Batch, batch_arrays
 from ..model.board import MOVES, Board
@@ -46,8 +46,6 @@ from .kernel_search import (
 from .strategy import Strategy
 
 _BITS_SQUARES = 64
-_STACK = {"bits": 5, "array": 4}  # words of a row, see the kernels
-_BORDER, _VISITED = 2, 128  # of the boards of `kernels.array`
 
 
 class DepthFirst(KernelSearch):
@@ -159,10 +157,10 @@ def tables_of(kind: str, board: Board, moves: Sequence[Move] = MOVES) -> tuple[n
     if kind == "bits":
         attacks = np.array([sum(1 << other for other in others) for others in board.neighbours], dtype=np.uint64)
         return attacks, neighbour_table(board, moves)
-    width = board.cols + _BORDER
-    state = np.full((board.rows + 2 * _BORDER) * width + 2 * _BORDER, _VISITED + len(moves), dtype=np.uint8)
+    width = board.cols + BORDER
+    state = np.full((board.rows + 2 * BORDER) * width + 2 * BORDER, VISITED + len(moves), dtype=np.uint8)
     row, col = divmod(np.arange(board.squares), board.cols)
-    places = (row + _BORDER) * width + col + _BORDER
+    places = (row + BORDER) * width + col + BORDER
     on_board = np.arange(board.squares) != board.missing
     state[places[on_board]] = (moves_table(board) != NOWHERE).sum(axis=1)[on_board]
     real = np.zeros(len(state), dtype=np.int32)
@@ -173,7 +171,7 @@ def tables_of(kind: str, board: Board, moves: Sequence[Move] = MOVES) -> tuple[n
 
 def _stack(kind: str, length: int) -> tuple[np.ndarray, ...]:
     """Room for the stack of a search, a row for each depth, and for hashes."""
-    return np.zeros((length, _STACK[kind]), dtype=np.uint64), np.zeros(length, dtype=np.uint64)
+    return np.zeros((length, STACK_WORDS[kind]), dtype=np.uint64), np.zeros(length, dtype=np.uint64)
 
 
 @lru_cache
